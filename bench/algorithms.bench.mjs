@@ -20,7 +20,7 @@ import {
   gae,
   gigpo,
   grpo,
-  offsetsOf,
+  toOffsets,
   opo,
   rloo,
   rowLengths,
@@ -85,7 +85,7 @@ function makeRandom(seed) {
 function makeBatch(numSequences) {
   const random = makeRandom(7);
   const lengths = Int32Array.from({ length: numSequences }, () => 1 + Math.floor(random() * MAX_LENGTH));
-  const offsets = offsetsOf(lengths);
+  const offsets = toOffsets(lengths);
   const numTokens = offsets[numSequences];
   const column = (of) => Float32Array.from({ length: numTokens }, of);
   const rewards = new Float32Array(numTokens);
@@ -107,7 +107,7 @@ function makeBatch(numSequences) {
 function makeLargeBatch(numTokens) {
   const random = makeRandom(11);
   const numSequences = Math.round((2 * numTokens) / (MAX_LENGTH + 1));
-  const offsets = offsetsOf(
+  const offsets = toOffsets(
     Int32Array.from({ length: numSequences }, () => 1 + Math.floor(random() * MAX_LENGTH)),
   );
   const rewards = new Float32Array(offsets[numSequences]);
@@ -149,8 +149,8 @@ function makeSteps(lengths, random) {
     return Math.ceil(length / STEP_LENGTH);
   });
   return {
-    episodeSteps: offsetsOf(numSteps),
-    stepOffsets: offsetsOf(stepLengths),
+    episodeSteps: toOffsets(numSteps),
+    stepOffsets: toOffsets(stepLengths),
     anchors: Int32Array.from(stepLengths, () => Math.floor(random() * NUM_STATES)),
   };
 }

@@ -1,6 +1,6 @@
 /** A long history for the API and the page to show: many finished runs, one of them large, with an episode of 500 turns. Its events go into the log of a data directory. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { partitionOf } from '@retrace/log';
+import { choosePartition } from '@retrace/log';
 import { newRunId } from '@retrace/trajectory';
 import { encodeEvent } from '@retrace/trajectory/codec';
 import { controlEvent, episodeEvents, sampleStep } from '@retrace/trajectory/testing';
@@ -112,7 +112,7 @@ export class RecordedHistory {
 
   async #addEpisode(events) {
     const { runId, episodeId } = events[0];
-    await this.#add('trajectories', partitionOf(runId, episodeId, this.numPartitions), events);
+    await this.#add('trajectories', choosePartition(runId, episodeId, this.numPartitions), events);
   }
 
   #addControl(event) {

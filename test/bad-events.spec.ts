@@ -1,5 +1,5 @@
 import { newRunId, type AnyEvent, type RetraceEvent } from '@retrace/trajectory';
-import { partitionOf } from '@retrace/log';
+import { choosePartition } from '@retrace/log';
 import { catchUp, retryDeadLetters, verifyStore } from '@retrace/store';
 import { encodeEvent } from '@retrace/trajectory/codec';
 import { ControlTail } from '@retrace/log';
@@ -395,7 +395,7 @@ describe('bad events', () => {
       expect.objectContaining({ code: 'UNKNOWN_RUN', message: `run ${unknown} is not in this log` }),
     );
     const events = newEpisode(unknown);
-    expect(partitionOf(unknown, events[0].episodeId, 1)).toBe(0);
+    expect(choosePartition(unknown, events[0].episodeId, 1)).toBe(0);
     await bring(...events);
     await control.catchUp();
     expect(() => control.run(unknown)).toThrow('is not in this log');

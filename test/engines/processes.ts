@@ -5,7 +5,7 @@ import { basename } from 'node:path';
 export function workersBelow(ancestor: number): number[] {
   const parents = new Map<number, number>();
   for (const pid of runningPids()) {
-    const parent = parentOf(pid);
+    const parent = findParent(pid);
     if (parent !== null) parents.set(pid, parent);
   }
   const isBelow = (pid: number | undefined): boolean =>
@@ -19,7 +19,7 @@ export function isWorker(pid: number): boolean {
     const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
     // What starts a worker has the worker's command line among its own arguments.
     const isPython = basename(command[0]).startsWith('python') && !command.includes('torch.distributed.run');
-    return isPython && command.includes('retrace.engine') && parentOf(pid) !== null;
+    return isPython && command.includes('retrace.engine') && findParent(pid) !== null;
   } catch {
     return false;
   }
@@ -32,7 +32,7 @@ export function runningPids(): number[] {
 }
 
 /** Null for a process that has ended. */
-function parentOf(pid: number): number | null {
+function findParent(pid: number): number | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const [state, parent] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { partitionOf } from '@retrace/log';
+import { choosePartition } from '@retrace/log';
 import { type AnyEvent } from '@retrace/trajectory';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -70,7 +70,7 @@ describe('producers', () => {
       for (let i = 0; i < 6; i += 1) {
         const events = bench.newEpisode();
         const { runId, episodeId } = events[0];
-        const partition = partitionOf(runId, episodeId, bench.log.numPartitions('trajectories'));
+        const partition = choosePartition(runId, episodeId, bench.log.numPartitions('trajectories'));
         await bench.append(events.slice(0, 2));
         await bench.log.append('trajectories', partition, [Uint8Array.of(i, 2, 3)]);
         await bench.append(events.slice(2));

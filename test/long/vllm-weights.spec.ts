@@ -1,6 +1,6 @@
 import { openBackend } from '@retrace/compute';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { levelOf, ServedTraining, showCurve, startOf } from '../support/served-training.js';
+import { finalLevel, ServedTraining, showCurve, initialLevel } from '../support/served-training.js';
 import { startVllm } from '../support/vllm-server.mjs';
 
 const MAX_DEVIATION = 2e-3;
@@ -43,7 +43,7 @@ describe.skipIf(reason !== '')(`training all weights of a running vLLM${reason}`
     expect(asNeighbour).toBeGreaterThan(10 * MAX_DEVIATION);
     expect(counts.size).toBeGreaterThan(NUM_UPDATES / 2);
     const curve = await training.rewardsOf(dataDirectory);
-    expect(levelOf(curve)).toBeGreaterThan(startOf(curve) + 0.3);
+    expect(finalLevel(curve)).toBeGreaterThan(initialLevel(curve) + 0.3);
     const { weight_version: version } = (await (await fetch(`${url}/weight_info`)).json()) as {
       weight_version: string;
     };

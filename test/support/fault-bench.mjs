@@ -7,7 +7,7 @@ import { createStoreClient, deleteRun, migrate, untilVisible } from '@retrace/st
 import { openKafkaLog } from '@retrace/log/kafka';
 import { openLmdbLog } from '@retrace/log/lmdb';
 import { newRunId } from '@retrace/trajectory';
-import { partitionOf } from '@retrace/log';
+import { choosePartition } from '@retrace/log';
 import { controlEvent, episodeEvents } from '@retrace/trajectory/testing';
 import { findFreePort } from '@retrace/process/free-port';
 import { SinkChild, SMALL_BATCHES } from './sink-child.mjs';
@@ -83,7 +83,7 @@ export class FaultBench {
         ? /** @type {const} */ (['control', 0])
         : /** @type {const} */ ([
             'trajectories',
-            partitionOf(runId, episodeId, this.log.numPartitions('trajectories')),
+            choosePartition(runId, episodeId, this.log.numPartitions('trajectories')),
           ]);
     await this.log.append(stream, partition, events.map(encodeEvent));
     for (const { eventId } of events) this.acknowledged.add(eventId);
@@ -118,7 +118,11 @@ export class FaultBench {
     await this.log.append('control', 0, [encodeEvent(controlEvent(ids, 'RunStarted'))]);
     for (let ordinal = 0; ordinal < count; ordinal += 1) {
       const events = episodeEvents({ ...ids, ordinal });
-      const partition = partitionOf(ids.runId, events[0].episodeId, this.log.numPartitions('trajectories'));
+      const partition = choosePartition(
+        ids.runId,
+        events[0].episodeId,
+        this.log.numPartitions('trajectories'),
+      );
       await this.log.append('trajectories', partition, events.map(encodeEvent));
     }
     await this.untilVisible();

@@ -201,7 +201,7 @@ export class InProcessRun {
     const common = { runId, recipe, log, control, checkpoints, offerFile, ...shared, signal: stopped };
     const append = control.append.bind(control);
     control.append = async (ofRun, ...entries) => {
-      const points = pointsOf(entries);
+      const points = listPoints(entries);
       if (points) await onPoint?.(points.before, points.updateNumber);
       await append(ofRun, ...entries);
       if (points) await onPoint?.(points.after, points.updateNumber);
@@ -447,14 +447,14 @@ export class InProcessRun {
       readEpisodes: async (_runId, episodeIds) => columnsFromEvents(episodeIds, await byEpisode()),
       readEpisodeTexts: async (_runId, episodeIds) => {
         const events = await byEpisode();
-        return episodeIds.map((episodeId) => textsOf(events.get(episodeId) ?? []));
+        return episodeIds.map((episodeId) => listTexts(events.get(episodeId) ?? []));
       },
     };
   }
 }
 
 /** The points before and after an append of a plan or of a commit. */
-function pointsOf(
+function listPoints(
   entries: readonly ControlEntry[],
 ): { readonly before: UpdatePoint; readonly after: UpdatePoint; readonly updateNumber: number } | null {
   for (const { kind, payload } of entries) {
@@ -467,7 +467,7 @@ function pointsOf(
   return null;
 }
 
-function textsOf(events: readonly AnyEvent[]): EpisodeTexts {
+function listTexts(events: readonly AnyEvent[]): EpisodeTexts {
   const [started] = events.flatMap((event) => (event.kind === 'EpisodeStarted' ? [event.payload] : []));
   const [ended] = events.flatMap((event) => (event.kind === 'EpisodeEnded' ? [event.payload] : []));
   return {

@@ -31,7 +31,7 @@ export class RayCluster {
   static async start(python: string, processes: number): Promise<RayCluster> {
     // Ray's sockets lie below, and their paths may not be long.
     const directory = await mkdtemp(join(tmpdir(), 'ray-'));
-    const environment = environmentOf(directory);
+    const environment = makeEnvironment(directory);
     const [rayPort, port] = [await findFreePort(), await findFreePort()];
     const head = new ServerProcess({
       command: [
@@ -84,7 +84,7 @@ export class RayCluster {
 }
 
 /** Ray keeps its token in the home directory, and tells its makers of its use, unless it is told otherwise. */
-function environmentOf(directory: string): Record<string, string> {
+function makeEnvironment(directory: string): Record<string, string> {
   const { PYTHONPATH = '' } = pythonVariables({});
   return {
     ...{ PYTHONPATH, PYTHONDONTWRITEBYTECODE: '1', HOME: directory, RAY_USAGE_STATS_ENABLED: '0' },

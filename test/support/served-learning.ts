@@ -2,10 +2,10 @@ import type { EndpointRecipe } from '@retrace/config';
 import { expect } from 'vitest';
 import type { Figure } from './run-long-spec.mjs';
 import {
-  distanceOf,
-  levelOf,
+  measureDistance,
+  finalLevel,
   showCurve,
-  startOf,
+  initialLevel,
   type ServedRun,
   type ServedTraining,
 } from './served-training.js';
@@ -62,9 +62,9 @@ export async function expectLearnsAsLocal(training: ServedTraining, run: Compare
     local: played.map(({ local }) => local),
   };
   for (const [name, runs] of Object.entries(curves)) {
-    for (const curve of runs) expect(levelOf(curve), name).toBeGreaterThan(startOf(curve) + 0.15);
+    for (const curve of runs) expect(finalLevel(curve), name).toBeGreaterThan(initialLevel(curve) + 0.15);
   }
-  const distance = distanceOf(curves[endpoint.kind], curves.local);
+  const distance = measureDistance(curves[endpoint.kind], curves.local);
   expect(distance).toBeLessThan(MAX_DISTANCE);
   return [
     { name: 'largest difference of a stored logprob', value: deviation, unit: 'nats' },

@@ -173,19 +173,20 @@ async function differences(
 }
 
 /** Mean of the last rounds. */
-export function levelOf(curve: readonly number[]): number {
-  return meanOf(curve.slice(-3));
+export function finalLevel(curve: readonly number[]): number {
+  return computeMean(curve.slice(-3));
 }
 
 /** Mean of the first rounds. */
-export function startOf(curve: readonly number[]): number {
-  return meanOf(curve.slice(0, 3));
+export function initialLevel(curve: readonly number[]): number {
+  return computeMean(curve.slice(0, 3));
 }
 
 /** Mean over the rounds of the difference between two kinds of runs, each the mean of its curves. */
-export function distanceOf(a: readonly number[][], b: readonly number[][]): number {
-  const mean = (curves: readonly number[][], round: number) => meanOf(curves.map((curve) => curve[round]));
-  return meanOf(a[0].map((_, round) => Math.abs(mean(a, round) - mean(b, round))));
+export function measureDistance(a: readonly number[][], b: readonly number[][]): number {
+  const mean = (curves: readonly number[][], round: number) =>
+    computeMean(curves.map((curve) => curve[round]));
+  return computeMean(a[0].map((_, round) => Math.abs(mean(a, round) - mean(b, round))));
 }
 
 /** A curve as text, every third version of it. */
@@ -196,6 +197,6 @@ export function showCurve(curve: readonly number[]): string {
     .join(', ');
 }
 
-function meanOf(values: readonly number[]): number {
+function computeMean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }

@@ -12,7 +12,7 @@ export interface Step {
 }
 
 /** The contexts of episodes whose context only grows: the tokens of the steps of each, one after another. */
-export function contextsOf(steps: readonly Step[]) {
+export function replayContexts(steps: readonly Step[]) {
   const offsets = [0];
   let numTokens = 0;
   steps.forEach(({ episode_id, kept_prefix_tokens, token_ids }, s) => {

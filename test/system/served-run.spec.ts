@@ -12,7 +12,7 @@ import type { Replay } from '../../apps/api/src/replays/replays.dto.js';
 import { findBrowser } from '../../scripts/find-browser.mjs';
 import { makeDataDirectory, root, runRetrace, startRetrace } from '../support/cli.mjs';
 import { DashboardBrowser, PHONE_WIDTH } from '../support/dashboard-browser.mjs';
-import { contextsOf, type Step } from '../support/step-contexts.js';
+import { replayContexts, type Step } from '../support/step-contexts.js';
 
 /**
  * A run of several tokens a turn under `retrace up`, whose collector plays the next round while the trainer is at work. Few episodes
@@ -69,7 +69,7 @@ describe('a run whose collector and trainer work at the same time', () => {
       SELECT episode_id, kept_prefix_tokens, token_ids, action_mask, token_logprobs, token_policy_versions
       FROM steps WHERE episode_id IN (SELECT episode_id FROM episodes WHERE policy_version_min < policy_version_max)
       ORDER BY episode_id, step`);
-    const { batch, actionMask, logprobs, versions } = contextsOf(steps);
+    const { batch, actionMask, logprobs, versions } = replayContexts(steps);
     expect(batch.sequenceOffsets.length - 1).toBeGreaterThan(0);
 
     // The run ends in the log; the store has its last records up to two seconds later.

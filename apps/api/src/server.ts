@@ -82,7 +82,7 @@ export async function startApiServer(
     const servesDashboard = await configure(app, config);
     await listen(app, config);
     return {
-      url: urlOf(app),
+      url: readUrl(app),
       servesDashboard,
       storeReady: connectStore(app),
       close: () => app.close(),
@@ -142,7 +142,7 @@ async function connectStore(app: NestFastifyApplication): Promise<void> {
   void Promise.allSettled([app.get(AlarmListService).list(new PageQuery())]);
 }
 
-function urlOf(app: NestFastifyApplication): string {
+function readUrl(app: NestFastifyApplication): string {
   const { address, port, family } = app.getHttpServer().address() as AddressInfo;
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }

@@ -21,7 +21,7 @@ export function startsFromBundle(
   directory = BUNDLE_DIRECTORY,
 ): boolean {
   if (!isBundleCurrent(directory)) return false;
-  return environment.RETRACE_BUNDLE !== 'no' || inputsOf(directory).length === 0;
+  return environment.RETRACE_BUNDLE !== 'no' || listInputs(directory).length === 0;
 }
 
 /** Address of the module that runs a command line. */
@@ -35,14 +35,14 @@ export function commandModule(): string {
 export function isBundleCurrent(directory: string): boolean {
   const madeAtMs = modifiedMs(join(directory, INPUTS));
   if (madeAtMs === 0) return false;
-  return inputsOf(directory).every((path) => {
+  return listInputs(directory).every((path) => {
     const changedMs = modifiedMs(join(directory, path));
     return changedMs === 0 ? path.endsWith(NOT_CHECKED_YET) : changedMs <= madeAtMs;
   });
 }
 
 /** Files that show a change of its modules, relative to it; none where they can't change, as in what npm installed. */
-function inputsOf(directory: string): readonly string[] {
+function listInputs(directory: string): readonly string[] {
   return JSON.parse(readFileSync(join(directory, INPUTS), 'utf8')) as readonly string[];
 }
 

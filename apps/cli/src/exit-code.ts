@@ -83,16 +83,16 @@ const FAULT_CODES: readonly string[] = [
  *
  * @param command name of the command that ran; '' before one did
  */
-export function exitCodeOf(error: unknown, command: string): number {
+export function toExitCode(error: unknown, command: string): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE;
-  const code = errorCodeOf(error);
+  const code = toErrorCode(error);
   if (USAGE_CODES.includes(code)) return USAGE;
   if (INSUFFICIENT_DATA_CODES.includes(code)) return COULD_NOT_TELL;
   return CHECKS.includes(command) && !FAULT_CODES.includes(code) ? COULD_NOT_TELL : FAILED;
 }
 
 /** The code of an error for programs; `USAGE` for a wrong command line, `UNEXPECTED` for an error without a code. */
-export function errorCodeOf(error: unknown): string {
+export function toErrorCode(error: unknown): string {
   if (error instanceof CommanderError) return 'USAGE';
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return typeof code === 'string' ? code : 'UNEXPECTED';

@@ -9,21 +9,21 @@ import { BUNDLE_DIRECTORY, startsFromBundle } from './bundle.js';
 const require = createRequire(import.meta.url);
 
 /** Finds the directory of one of Retrace's packages: beside this one in the repository, in `node_modules` where npm installed them. */
-function directoryOf(name: string): string {
+function locatePackage(name: string): string {
   return dirname(require.resolve(`@retrace/${name}/package.json`));
 }
 
 const CLI = fileURLToPath(new URL('..', import.meta.url));
-const COLLECTOR = directoryOf('collector');
-const TRAINER = directoryOf('trainer');
+const COLLECTOR = locatePackage('collector');
+const TRAINER = locatePackage('trainer');
 
 /** Where the command itself begins, and each program that it starts. */
 export const PROGRAMS = {
   command: join(CLI, 'dist', 'main.js'),
   agents: join(CLI, 'dist', 'agents', 'main.js'),
-  store: join(directoryOf('store-process'), 'dist', 'main.js'),
-  sink: join(directoryOf('sink'), 'dist', 'main.js'),
-  api: join(directoryOf('api'), 'dist', 'main.js'),
+  store: join(locatePackage('store-process'), 'dist', 'main.js'),
+  sink: join(locatePackage('sink'), 'dist', 'main.js'),
+  api: join(locatePackage('api'), 'dist', 'main.js'),
   colocated: join(CLI, 'dist', 'colocated', 'main.js'),
   collector: join(COLLECTOR, 'dist', 'main.js'),
   trainer: join(TRAINER, 'dist', 'main.js'),
@@ -38,11 +38,11 @@ const isBundled = startsFromBundle();
 
 /** Paths of the parts of this installation. */
 export const installation = {
-  migrations: join(directoryOf('store'), 'migrations'),
-  dashboard: join(directoryOf('dashboard'), 'dist', 'site'),
+  migrations: join(locatePackage('store'), 'migrations'),
+  dashboard: join(locatePackage('dashboard'), 'dist', 'site'),
   /** The page that a run is written into. */
-  savedPage: join(directoryOf('dashboard'), 'dist', 'saved-page', 'page.html'),
-  documentation: join(directoryOf('docs'), 'dist', 'site'),
+  savedPage: join(locatePackage('dashboard'), 'dist', 'saved-page', 'page.html'),
+  documentation: join(locatePackage('docs'), 'dist', 'site'),
   command: join(CLI, 'bin', 'retrace.mjs'),
   /** The script of a program, to start it as a process. */
   program: (name: keyof typeof PROGRAMS): string =>

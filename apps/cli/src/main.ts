@@ -1,5 +1,5 @@
 import { CommanderError, type CommandUnknownOpts } from '@commander-js/extra-typings';
-import { exitCodeOf } from './exit-code.js';
+import { toExitCode } from './exit-code.js';
 import { createProgram } from './program.js';
 import { forgetChosenRuns } from './run/said-runs.js';
 import { commandEnvironment } from './data-directory/environment.js';
@@ -16,7 +16,7 @@ export async function runCli(args: readonly string[]): Promise<number> {
   throwInsteadOfExit(program, json);
   let running = '';
   program.hook('preAction', async (_, command) => {
-    running = nameOf(command);
+    running = readName(command);
     const { checkpointStorage } = program.opts();
     // Children inherit it, like the variables of the storage's server and its credentials.
     if (typeof checkpointStorage === 'string')
@@ -28,7 +28,7 @@ export async function runCli(args: readonly string[]): Promise<number> {
     await program.parseAsync(args, { from: 'user' });
     return Number(process.exitCode ?? 0);
   } catch (error) {
-    const exitCode = exitCodeOf(error, running);
+    const exitCode = toExitCode(error, running);
     // Commander prints its own errors, and help and the version.
     const isPrinted = error instanceof CommanderError && (!json || exitCode === 0);
     if (!isPrinted) printError(error, { json, verbose: args.includes('--verbose') });
@@ -37,8 +37,8 @@ export async function runCli(args: readonly string[]): Promise<number> {
 }
 
 /** Name of a command as the program lists it: of `score diff` that is `score`. */
-function nameOf(command: CommandUnknownOpts): string {
-  return command.parent?.parent ? nameOf(command.parent) : command.name();
+function readName(command: CommandUnknownOpts): string {
+  return command.parent?.parent ? readName(command.parent) : command.name();
 }
 
 function throwInsteadOfExit(command: CommandUnknownOpts, json: boolean): void {

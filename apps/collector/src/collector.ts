@@ -9,12 +9,12 @@ import { FailureStreak } from './episode/failure-streak.js';
 import type { Actor } from './turn/actor.js';
 import { CollectorError } from './collector-error.js';
 import { nextTask, roundAfterUpdate, type CollectorTask } from './round/next-task.js';
-import { quotaOf } from './round/own-quota.js';
+import { computeQuota } from './round/own-quota.js';
 import type { PolicyEndpoint } from './actors/policy-endpoint.js';
 import type { PlannedEpisode } from './episode/planned-episode.js';
 import type { RoundPlanOptions } from './round/round-plan.js';
 import { RoundPlanner } from './round/round-planner.js';
-import { claimOf, isShared, placesLeft, type Share } from './round/round-share.js';
+import { makeClaim, isShared, placesLeft, type Share } from './round/round-share.js';
 import type { RoundMetrics } from './round/round-metrics.js';
 import { PolicyActors, type Decoding } from './round/policy-actors.js';
 import { playRound, type RoundSetting } from './round/play-round.js';
@@ -108,7 +108,7 @@ export class Collector {
     const fixed = { split: 'train', agent: 'policy', trainable: true } as const;
     return {
       ...fixed,
-      ...quotaOf(recipe, round),
+      ...computeQuota(recipe, round),
       round,
       groupSize: recipe.collection.groupSize,
       greedyBaseline: playsGreedyBaseline(recipe),
@@ -226,7 +226,7 @@ export class Collector {
     const options = this.planOptions(plan, places);
     const episodes = this.planner.plan(options);
     if (!isClaimed) return episodes;
-    const claim = claimOf(episodes, { share, numGroups, firstOrdinal: options.firstOrdinal });
+    const claim = makeClaim(episodes, { share, numGroups, firstOrdinal: options.firstOrdinal });
     await control.append(runId, { kind: 'CollectorClaimed', payload: claim });
     await control.catchUp();
     return view.rounds.claimBy(share.index)?.groupIds[0] === claim.groupIds[0] ? episodes : null;

@@ -24,7 +24,7 @@ export async function runCollector(
     lockName: `collector-${runId}`,
     shared,
     // A directory for each collector of a run, so that those on one machine do not share it.
-    spoolDirectory: config.spool && spoolOf(config.spool.directory, config),
+    spoolDirectory: config.spool && locateSpool(config.spool.directory, config),
     work: async (parts) => {
       const { recipe, text, warnings, signal } = parts;
       const weightsDirectory = `${config.checkpoints.directory}-served`;
@@ -69,6 +69,6 @@ async function serveMetrics(
   };
 }
 
-function spoolOf(directory: string, { runId, share: { index } }: CollectorConfig): string {
+function locateSpool(directory: string, { runId, share: { index } }: CollectorConfig): string {
   return join(directory, index === 0 ? runId : `${runId}-share-${index + 1}`);
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import * as algorithms from './index.js';
 import { advantageFunctions } from './testing/advantage-functions.js';
-import { breaksOf, changed } from './testing/broken-arguments.js';
-import { faultOf } from './testing/invalid.js';
+import { listBreaks, changed } from './testing/broken-arguments.js';
+import { catchFault } from './testing/invalid.js';
 import { otherFunctions } from './testing/other-functions.js';
 import {
   critic,
@@ -35,7 +35,7 @@ const WITHOUT_NUMBERS = [
   'listPolicyLosses',
   'numberAnchors',
   'numberGroups',
-  'offsetsOf',
+  'toOffsets',
   'resolveAdvantageOptions',
   'resolvePolicyLossOptions',
   'rowLengths',
@@ -45,10 +45,10 @@ const WITHOUT_NUMBERS = [
 describe('bad input', () => {
   it.each(Object.entries(table))('of %s is refused with argument, index and value', (name, entry) => {
     expect(() => entry.run(entry.input as never), `${name} on valid input`).not.toThrow();
-    for (const [what, broken, expected] of breaksOf(entry)) {
+    for (const [what, broken, expected] of listBreaks(entry)) {
       let fault;
       try {
-        fault = faultOf(() => entry.run(broken as never));
+        fault = catchFault(() => entry.run(broken as never));
       } catch (error) {
         throw new Error(`${name} accepts ${what}`, { cause: error });
       }
@@ -59,14 +59,14 @@ describe('bad input', () => {
 
   it('of GAE is refused also with lambda 0', () => {
     const input = { ...critic, lambda: 0, rewards: changed(rewards, 2, NaN) };
-    expect(faultOf(() => algorithms.gae(input)).message).toBe('rewards[2] is NaN, must be finite');
+    expect(catchFault(() => algorithms.gae(input)).message).toBe('rewards[2] is NaN, must be finite');
   });
 
   it('in single numbers is refused: a staleness bound, a row value', () => {
-    expect(faultOf(() => algorithms.stalenessHistogram(Int32Array.of(0), -1)).message).toMatch(
+    expect(catchFault(() => algorithms.stalenessHistogram(Int32Array.of(0), -1)).message).toMatch(
       /^maxStaleness is -1/,
     );
-    expect(faultOf(() => algorithms.broadcastRows(returns, Int32Array.of(0, 2, 1, 5))).message).toMatch(
+    expect(catchFault(() => algorithms.broadcastRows(returns, Int32Array.of(0, 2, 1, 5))).message).toMatch(
       /^offsets\[2\] is 1, must not be less/,
     );
   });
@@ -77,7 +77,7 @@ describe('bad input', () => {
       for (const column of ['logprobs', 'proximalLogprobs', 'advantages', 'weights'] as const) {
         const input = { ...loss, [column]: changed(loss[column], 3, NaN) };
         expect(
-          faultOf(() => algorithms.computePolicyLoss(name, input)),
+          catchFault(() => algorithms.computePolicyLoss(name, input)),
           column,
         ).toEqual({
           code: 'INVALID_ARGUMENT',
@@ -105,7 +105,7 @@ describe('bad input', () => {
       };
       expect(() => algorithms.computeAdvantages(name, batch)).not.toThrow();
       const broken = { ...batch, rewards: changed(rewards, 4, Infinity) };
-      expect(faultOf(() => algorithms.computeAdvantages(name, broken))).toEqual({
+      expect(catchFault(() => algorithms.computeAdvantages(name, broken))).toEqual({
         code: 'INVALID_ARGUMENT',
         message: 'rewards[4] is Infinity, must be finite',
       });

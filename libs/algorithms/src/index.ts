@@ -1,7 +1,7 @@
 export type { AdvantageBatch } from './advantages/advantage-batch.js';
 export { AlgorithmError, type AlgorithmErrorCode } from './errors.js';
 
-export { broadcastRows, offsetsOf, rowLengths, rowSums } from './layout/ragged.js';
+export { broadcastRows, toOffsets, rowLengths, rowSums } from './layout/ragged.js';
 export type { AdvantageOutput } from './layout/output.js';
 export { numberGroups } from './layout/groups.js';
 

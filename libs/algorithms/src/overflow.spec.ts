@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import * as algorithms from './index.js';
 import { advantageFunctions } from './testing/advantage-functions.js';
 import type { Argument } from './testing/broken-arguments.js';
-import { faultOf } from './testing/invalid.js';
+import { catchFault } from './testing/invalid.js';
 import { otherFunctions } from './testing/other-functions.js';
 import { group, loss, tokens } from './testing/valid-arguments.js';
 
@@ -42,7 +42,7 @@ describe('numbers at the end of float32', () => {
 
   it('are named where the loss of a token, or the sum of all losses, is beyond them', () => {
     const steep = { ...loss, logprobs: tokens(-2), advantages: tokens(-2e38) };
-    expect(faultOf(() => algorithms.computePolicyLoss('gpg', steep))).toEqual({
+    expect(catchFault(() => algorithms.computePolicyLoss('gpg', steep))).toEqual({
       code: 'OVERFLOW',
       message:
         'tokenLosses[0] is -Infinity, must be within ±3.4e38, the range of float32: an input is too large',
@@ -50,17 +50,17 @@ describe('numbers at the end of float32', () => {
     // The ratio is e: −A·e is 5.4e38. Where it is 1, five losses of 2e38 are of float32, and their sum is not.
     const ratio = { ...steep, logprobs: tokens(-0.1), proximalLogprobs: tokens(-1.1) };
     const unclipped = { dualClip: null };
-    expect(faultOf(() => algorithms.computePolicyLoss('ppo', ratio, unclipped)).message).toMatch(
+    expect(catchFault(() => algorithms.computePolicyLoss('ppo', ratio, unclipped)).message).toMatch(
       /^tokenLosses\[0\] is Infinity, must be within/,
     );
     const level = { ...ratio, logprobs: tokens(-1.1), weights: tokens(1) };
-    const { code, message } = faultOf(() => algorithms.computePolicyLoss('ppo', level, unclipped));
+    const { code, message } = catchFault(() => algorithms.computePolicyLoss('ppo', level, unclipped));
     expect(code).toBe('OVERFLOW');
     expect(message).toMatch(/^loss is 9\.99\d*e\+38, must be within ±3\.4e38/);
   });
 
   it('are no returns beyond them, which only float64 can store', () => {
-    expect(faultOf(() => algorithms.grpo({ ...group, returns: Float64Array.of(0, 1e39, 0) }))).toEqual({
+    expect(catchFault(() => algorithms.grpo({ ...group, returns: Float64Array.of(0, 1e39, 0) }))).toEqual({
       code: 'INVALID_ARGUMENT',
       message: 'returns[1] is 1e+39, must be within ±3.4e38, the range of float32',
     });
@@ -74,7 +74,7 @@ describe('a logprob', () => {
       for (const column of ['logprobs', 'proximalLogprobs', 'behaviorLogprobs'] as const) {
         const broken = { ...loss, weights: tokens(0), [column]: Float32Array.of(-1, -1, 0.002, -1, -1) };
         expect(
-          faultOf(() => algorithms.computePolicyLoss(name, broken)),
+          catchFault(() => algorithms.computePolicyLoss(name, broken)),
           column,
         ).toEqual({
           code: 'INVALID_ARGUMENT',

@@ -8,7 +8,7 @@ import {
   getPolicyLoss,
   gigpo,
   maxRl,
-  offsetsOf,
+  toOffsets,
   OFF_POLICY_ESTIMATORS,
   proximalShares,
   rae,
@@ -129,8 +129,8 @@ function stepLayout(batch: GoldenBatch, turns: Turns): { stepOffsets: Int32Array
   const numEpisodes = batch.offsets.length - 1;
   const numTurns = Array.from({ length: numEpisodes }, (_, e) => turns.filter(([row]) => row === e).length);
   return {
-    stepOffsets: offsetsOf(turns.map(([, first, end]) => end - first)),
-    episodeSteps: offsetsOf(numTurns),
+    stepOffsets: toOffsets(turns.map(([, first, end]) => end - first)),
+    episodeSteps: toOffsets(numTurns),
   };
 }
 
@@ -303,7 +303,7 @@ describe('off-policy evaluation agrees with scope-rl', () => {
     const numEpisodes = golden.rewards.length / golden.numSteps;
     const evaluation = evaluateOffPolicy(
       {
-        offsets: offsetsOf(Array<number>(numEpisodes).fill(golden.numSteps)),
+        offsets: toOffsets(Array<number>(numEpisodes).fill(golden.numSteps)),
         rewards: Float32Array.from(golden.rewards),
         groupIds,
         candidateLogprobs: Float32Array.from(golden.candidateProbabilities, Math.log),

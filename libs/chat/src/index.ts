@@ -2,7 +2,7 @@ export {
   anthropicMessages,
   isAnthropicMessage,
   isReasoningPart,
-  reasoningOf,
+  extractReasoning,
   toolCall,
 } from '@retrace/client/messages';
 export { isJsonObject } from '@retrace/trajectory/json';
@@ -20,7 +20,7 @@ export {
 export { LogprobsWriter, type LogprobsMode } from './completions/logprobs-writer.js';
 export { CHAT_COMPLETIONS } from './completions/chat-completions.js';
 export { COMPLETIONS, hasSeveralPrompts } from './completions/completions.js';
-export { countOf, parsedObject, numberOf, objectOf, objectsOf, textOf } from './json/json-fields.js';
+export { asCount, parsedObject, asNumber, asObject, asObjects, asText } from './json/json-fields.js';
 export { MESSAGES } from './messages/messages.js';
 export { createResponses } from './responses/responses.js';
 export { DISTRIBUTION_PARAMETERS, NEUTRAL_SAMPLING, withNeutralSampling } from './sampling/sampling.js';

@@ -41,9 +41,9 @@ export async function benchBackend(
   const { version } = await openBackend({ prefer: [name], environment });
   const matrixSize = name === 'cpu' ? 128 : name === 'wasm' ? 512 : 1024;
   const trainingRows = 4096;
-  const matmulMs = await bestOf(measureMs, squareProduct(matrixSize));
-  const overheadMs = await bestOf(measureMs, manySmallOps);
-  const trainingStepMs = await bestOf(measureMs, trainingStep(trainingRows));
+  const matmulMs = await measureBest(measureMs, squareProduct(matrixSize));
+  const overheadMs = await measureBest(measureMs, manySmallOps);
+  const trainingStepMs = await measureBest(measureMs, trainingStep(trainingRows));
   return {
     name,
     version,
@@ -88,7 +88,7 @@ function trainingStep(numRows: number): Work {
   return () => tf.addN(gradients(weights, slope).map((gradient) => tf.sum(gradient)));
 }
 
-async function bestOf(measureMs: number, work: Work): Promise<number> {
+async function measureBest(measureMs: number, work: Work): Promise<number> {
   let best = Infinity;
   const until = performance.now() + measureMs;
   do {

@@ -32,7 +32,7 @@ export { rotatePairs } from './ops/layers/rotate-pairs.js';
 export { type RowProductOptions, RowProducts } from './ops/products/row-product.js';
 export { sampleCategorical } from './ops/distribution/sample-categorical.js';
 export { squaredNorm } from './ops/optimizer/squared-norm.js';
-export { constantOf, stopGradient } from './ops/gradients/stop-gradient.js';
+export { makeConstant, stopGradient } from './ops/gradients/stop-gradient.js';
 export { swiGlu } from './ops/layers/swi-glu.js';
 export { targetStatistics, targetStatisticsGradient } from './ops/distribution/target-statistics.js';
 export { type Backward, withGradient } from './ops/gradients/with-gradient.js';

@@ -31,7 +31,7 @@ export {
   needsValidator,
 } from './recipe/data-problems.js';
 export { DataContentsRecipe, type DataOrigin, DataRecipe, DataSourceRecipe } from './recipe/data-recipe.js';
-export { engineOf } from './recipe/engine-problems.js';
+export { resolveEngine } from './recipe/engine-problems.js';
 export { isColocated, isValidatorColocated } from './recipe/colocation.js';
 export { ProcessRecipe } from './recipe/process-recipe.js';
 export { EngineRecipe } from './recipe/engine-recipe.js';

@@ -18,19 +18,19 @@ const EVENTS_PER_APPEND = 16;
 
 /** Appends the lists of a data set's episodes, and then the event that makes them count. */
 export async function appendDataset(log: EventLog, record: DatasetRecord): Promise<void> {
-  const records = eventsOf(log.logId, record).map(encodeEvent);
+  const records = listEvents(log.logId, record).map(encodeEvent);
   for (let from = 0; from < records.length; from += EVENTS_PER_APPEND)
     await log.append('control', 0, records.slice(from, from + EVENTS_PER_APPEND));
 }
 
-function eventsOf(
+function listEvents(
   logId: string,
   { createdAtMs, episodesByRun, ...described }: DatasetRecord,
 ): readonly DatasetEvent[] {
   const { name, contentHash } = described;
   const common = { logId, runId: '', occurredAtUs: createdAtMs * 1000 };
   const lists = [...episodesByRun].flatMap(([ofRunId, ids]) =>
-    slicesOf([...ids]).map((episodeIds) =>
+    listSlices([...ids]).map((episodeIds) =>
       newControlEvent({
         ...common,
         kind: 'DatasetEpisodesListed',
@@ -48,7 +48,7 @@ function eventsOf(
   return [...lists, created];
 }
 
-function slicesOf(ids: readonly string[]): string[][] {
+function listSlices(ids: readonly string[]): string[][] {
   const slices: string[][] = [];
   for (let from = 0; from < ids.length; from += EPISODES_PER_EVENT)
     slices.push(ids.slice(from, from + EPISODES_PER_EVENT));

@@ -58,7 +58,7 @@ function* contextsOf(episode: StoredEpisode): Generator<Known<WalkedContext>> {
 }
 
 /** The context of one step; unknown where the store does not have the text of its prompt. */
-export function contextOf(episode: StoredEpisode, step: number): Known<StepContext> {
+export function findContext(episode: StoredEpisode, step: number): Known<StepContext> {
   for (const context of contextsOf(episode)) {
     if (context.kind === 'unknown' || context.value.step === step) return context;
   }
@@ -69,7 +69,7 @@ export function contextOf(episode: StoredEpisode, step: number): Known<StepConte
  * The conversations of an episode, each as its model had it at the end of it: one, unless the context was rewritten or other tools were
  * offered. A call without an answer belongs to none.
  */
-export function sequencesOf(episode: StoredEpisode): Known<readonly Sequence[]> {
+export function findSequences(episode: StoredEpisode): Known<readonly Sequence[]> {
   const sequences: Omit<Sequence, 'isLast'>[] = [];
   let open: Omit<Sequence, 'isLast'> | null = null;
   for (const context of contextsOf(episode)) {
@@ -89,7 +89,7 @@ export function sequencesOf(episode: StoredEpisode): Known<readonly Sequence[]> 
 }
 
 /** For each step the messages that a rewritten context kept of the one before; null where it kept all, or where that can't be told. */
-export function keptMessagesOf(episode: StoredEpisode): readonly (number | null)[] {
+export function countKeptMessages(episode: StoredEpisode): readonly (number | null)[] {
   const kept: (number | null)[] = episode.steps.map(() => null);
   for (const context of contextsOf(episode)) {
     if (context.kind === 'known') kept[context.value.step] = context.value.keptMessages;

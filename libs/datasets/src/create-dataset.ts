@@ -78,7 +78,7 @@ export async function createDataset(options: CreateDatasetOptions): Promise<Data
   const draft = await directory.begin();
   try {
     const written = await writeRows(draft, { ...options, format, plans, skipped });
-    const manifest = manifestOf(options, { episodes, skipped, ...written });
+    const manifest = makeManifest(options, { episodes, skipped, ...written });
     if (options.requireClean && isContaminated(manifest.contamination)) throw contaminated(manifest);
     await directory.publish(draft, manifest, datasetCard(manifest));
     return manifest;
@@ -141,7 +141,7 @@ async function writeSlice(
       skipped.skip(built.reason);
       continue;
     }
-    const identity = identityOf(plan, episodes);
+    const identity = makeIdentity(plan, episodes);
     for (const row of built.rows) {
       const line = writeJson(row);
       if (Buffer.byteLength(line) > MAX_ROW_BYTES) skipped.skip(TOO_LARGE);
@@ -150,7 +150,7 @@ async function writeSlice(
   }
 }
 
-function identityOf({ members }: RowPlan, episodes: readonly StoredEpisode[]): RowIdentity {
+function makeIdentity({ members }: RowPlan, episodes: readonly StoredEpisode[]): RowIdentity {
   const steps = episodes.flatMap((episode, m) => {
     const { step } = members[m];
     return step === null ? episode.steps : episode.steps.slice(step, step + 1);
@@ -176,7 +176,7 @@ function contaminated({ name, contamination }: DatasetManifest): DatasetError {
   return new DatasetError('CONTAMINATED', `Data set "${name}" was not made: ${found.join('; ')}`);
 }
 
-function manifestOf(
+function makeManifest(
   options: CreateDatasetOptions,
   {
     episodes,

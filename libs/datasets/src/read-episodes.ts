@@ -57,7 +57,7 @@ export async function readEpisodes(
      FROM steps WHERE ${among(facts)} ORDER BY run_id, episode_id, step`,
   );
   const steps = new Map<string, StoredStep[]>(facts.map(({ episodeId }) => [episodeId, []]));
-  for (const row of rows) steps.get(row.episodeId)?.push(stepOf(row));
+  for (const row of rows) steps.get(row.episodeId)?.push(readStep(row));
   return new Map(facts.map((fact) => [fact.episodeId, { ...fact, steps: steps.get(fact.episodeId) ?? [] }]));
 }
 
@@ -105,11 +105,11 @@ interface StepRow extends Partial<TokenRow>, Partial<DetailRow> {
   readonly costUsd: number | null;
 }
 
-function stepOf(row: StepRow): StoredStep {
+function readStep(row: StepRow): StoredStep {
   const { step, occurredAt, observation, action, reward, anchor, model } = row;
   const { inputTokens, cachedInputTokens, outputTokens, costUsd } = row;
   const { keptMessages, numHiddenTurns, keptPrefixTokens, numTokens, firstActionToken } = row;
-  const messages = messagesOf(row.messages);
+  const messages = readMessages(row.messages);
   return {
     step,
     occurredAt,
@@ -129,14 +129,14 @@ function stepOf(row: StepRow): StoredStep {
     tokens: hasTokens(row)
       ? { ids: row.ids, mask: row.mask, logprobs: row.logprobs, keptPrefix: keptPrefixTokens }
       : null,
-    details: hasDetails(row) ? detailsOf(row) : null,
+    details: hasDetails(row) ? readDetails(row) : null,
   };
 }
 
 const hasTokens = (row: StepRow): row is StepRow & TokenRow => row.ids !== undefined;
 const hasDetails = (row: StepRow): row is StepRow & DetailRow => row.info !== undefined;
 
-function detailsOf(row: DetailRow): StoredDetails {
+function readDetails(row: DetailRow): StoredDetails {
   const { parsedAction, actionValid, rewards, terminated, truncated, engine, tokenizerHash, logprobMode } =
     row;
   const { info, temperature, topK, topP, greedy, maxNewTokens } = row;
@@ -154,7 +154,7 @@ function detailsOf(row: DetailRow): StoredDetails {
   };
 }
 
-function messagesOf(json: string | null): StoredStep['messages'] {
+function readMessages(json: string | null): StoredStep['messages'] {
   if (json === null) return null;
   return JSON.parse(json) as {
     readonly input: readonly RecordedMessage[];

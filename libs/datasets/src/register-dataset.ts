@@ -28,7 +28,7 @@ export async function registerDataset(options: RegisterDatasetOptions): Promise<
   await bringUpToDate();
   const known = await readContentHash(client, name);
   if (known === null) {
-    await appendDataset(log, await recordOf(options, manifest));
+    await appendDataset(log, await toRecord(options, manifest));
     await bringUpToDate();
   }
   // Another process may have been first.
@@ -69,7 +69,7 @@ function conflict({ name, contentHash }: DatasetManifest, stored: string | null)
 }
 
 /** The record of a data set with files. */
-async function recordOf(
+async function toRecord(
   { directory }: RegisterDatasetOptions,
   manifest: DatasetManifest,
 ): Promise<DatasetRecord> {

@@ -2,7 +2,7 @@ import type { EnvironmentRecipe, EnvironmentServerRecipe, TaskRecipe } from '@re
 import { getEnvironment, type EnvironmentSpec } from '@retrace/environments';
 import type { Json } from '@retrace/trajectory';
 import { AgentGymAdapter } from './agentgym/agentgym-adapter.js';
-import { familyOf } from './agentgym/families.js';
+import { findFamily } from './agentgym/families.js';
 import { randomCrafter } from './agentgym/random-crafter.js';
 import { OpenEnvAdapter } from './openenv/openenv-adapter.js';
 import { loadEnvironmentModule } from './module/load-environment-module.js';
@@ -62,7 +62,7 @@ async function openServerEnvironment(
   server: EnvironmentServerRecipe,
   options: Fields,
 ): Promise<OpenEnvironment> {
-  const adapter = adapterOf(server, options);
+  const adapter = makeAdapter(server, options);
   const pool = await openServers(server, adapter);
   const close = async () => {
     await adapter.close();
@@ -96,14 +96,14 @@ async function openServerEnvironment(
 }
 
 /** @throws EnvironmentSourceError `FAMILY_UNKNOWN` */
-function adapterOf({ protocol, family = '' }: EnvironmentServerRecipe, options: Fields): ServerAdapter {
+function makeAdapter({ protocol, family = '' }: EnvironmentServerRecipe, options: Fields): ServerAdapter {
   switch (protocol) {
     case 'retrace':
       return new ProtocolAdapter(options as Json);
     case 'openenv':
       return new OpenEnvAdapter(options);
     case 'agentgym':
-      return new AgentGymAdapter(familyOf(family), options);
+      return new AgentGymAdapter(findFamily(family), options);
   }
 }
 
@@ -111,6 +111,6 @@ function adapterOf({ protocol, family = '' }: EnvironmentServerRecipe, options: 
 function withLimits(server: EnvironmentServerRecipe): EnvironmentServerRecipe {
   const { protocol, family = '', maxEpisodes } = server;
   if (protocol === 'openenv') return { ...server, maxEpisodes: maxEpisodes ?? 1 };
-  const most = protocol === 'agentgym' ? (familyOf(family).maxEpisodes ?? Infinity) : Infinity;
+  const most = protocol === 'agentgym' ? (findFamily(family).maxEpisodes ?? Infinity) : Infinity;
   return { ...server, maxEpisodes: Math.min(maxEpisodes ?? DEFAULT_MAX_EPISODES, most) };
 }

@@ -20,7 +20,7 @@ export function grownEpisode(records: readonly WireRecord[], numKnown: number): 
   const steps = records.filter((record) => record.type === 'step');
   const rewards = records.filter((record) => record.type === 'reward');
   const isOfMore = ({ step = null }: WireReward) => step !== null && step >= numKnown;
-  const more = steps.length > numKnown ? moreOf(records, steps, numKnown) : [];
+  const more = steps.length > numKnown ? listNewRecords(records, steps, numKnown) : [];
   return {
     known: steps.slice(0, numKnown),
     later: rewards.filter((reward) => !isOfMore(reward)),
@@ -28,7 +28,7 @@ export function grownEpisode(records: readonly WireRecord[], numKnown: number): 
   };
 }
 
-function moreOf(
+function listNewRecords(
   records: readonly WireRecord[],
   steps: readonly WireStep[],
   numKnown: number,
@@ -49,10 +49,10 @@ function moreOf(
 
 /** A step that begins an episode: its messages and tokens are all that its call had before it. */
 function withWholePrompt(step: WireStep, before: readonly WireStep[]): WireStep {
-  const { keptMessages, ...info } = infoOf(step);
-  const messages = contextOf(before);
+  const { keptMessages, ...info } = readInfo(step);
+  const messages = collectContext(before);
   const kept = typeof keptMessages === 'number' ? messages.slice(0, keptMessages) : messages;
-  const tools = before.map((each) => infoOf(each).toolDefinitions).findLast((each) => each !== undefined);
+  const tools = before.map((each) => readInfo(each).toolDefinitions).findLast((each) => each !== undefined);
   const merged = { ...(tools !== undefined && { toolDefinitions: tools }), ...info };
   return known<WireStep>({
     ...step,
@@ -62,10 +62,10 @@ function withWholePrompt(step: WireStep, before: readonly WireStep[]): WireStep 
   });
 }
 
-function contextOf(steps: readonly WireStep[]): readonly WireMessage[] {
+function collectContext(steps: readonly WireStep[]): readonly WireMessage[] {
   const context: WireMessage[] = [];
   for (const step of steps) {
-    const { keptMessages } = infoOf(step);
+    const { keptMessages } = readInfo(step);
     if (typeof keptMessages === 'number') context.length = Math.min(context.length, keptMessages);
     const { input = [], output = null } = step.messages ?? {};
     for (const message of input) context.push(message);
@@ -94,6 +94,6 @@ function wholeTokens(tokens: WireTokens, before: readonly WireStep[]): WireToken
   };
 }
 
-function infoOf({ info }: WireStep): Readonly<Record<string, Json>> {
+function readInfo({ info }: WireStep): Readonly<Record<string, Json>> {
   return isJsonObject(info) ? (info as Readonly<Record<string, Json>>) : {};
 }

@@ -5,7 +5,7 @@ const US_PER_SECOND = 1_000_000;
  * Returns a time as microseconds since the Unix epoch; undefined where there is none that can be read. Takes ISO 8601 texts, and
  * Langfuse's `YYYY-MM-DD HH:MM:SS.ffffff`, which is UTC without saying so.
  */
-export function timeOf(value: unknown): number | undefined {
+export function parseTime(value: unknown): number | undefined {
   if (typeof value !== 'string') return undefined;
   const match = /^(\d{4}-\d{2}-\d{2})[ T](\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?\s*(Z|[+-]\d{2}:?\d{2})?$/.exec(
     value,

@@ -142,7 +142,7 @@ export class EpisodeWriter {
     const episode = this.storable(await this.verify(found));
     this.batch.push(episode);
     this.batchRecords += episode.records.length;
-    this.batchCharacters += charactersOf(episode.records);
+    this.batchCharacters += countCharacters(episode.records);
     if (this.batchRecords >= MAX_BATCH_RECORDS || this.batchCharacters >= MAX_BATCH_CHARACTERS) {
       await this.flush();
     }
@@ -341,7 +341,7 @@ interface Episode {
   readonly changes?: readonly string[];
 }
 
-function charactersOf(records: readonly WireRecord[]): number {
+function countCharacters(records: readonly WireRecord[]): number {
   let sum = 0;
   for (const record of records) {
     if (record.type !== 'step') continue;

@@ -117,11 +117,11 @@ export async function readControlState(log: EventLog): Promise<ControlFold> {
 
 /** How often updates may be trained on a group of the run itself: the recipe's `sampler.maxTimesSampled`, and once where it has none. */
 function ownLimit(recipe: Json): number {
-  const sampler = fieldOf(recipe, 'sampler');
-  const limit = fieldOf(sampler, 'maxTimesSampled');
+  const sampler = readField(recipe, 'sampler');
+  const limit = readField(sampler, 'maxTimesSampled');
   return typeof limit === 'number' ? limit : 1;
 }
 
-function fieldOf(json: Json, name: string): Json {
+function readField(json: Json, name: string): Json {
   return isJsonObject(json) ? (json[name] ?? null) : null;
 }

@@ -14,7 +14,7 @@ export { GroupCommit } from './group-commit.js';
 export { LogError, type LogErrorCode } from './log-error.js';
 export type { Share } from './kafka/exclusive-role.js';
 export { describeLog, holdRole, type LogLocation, openLog } from './open-log.js';
-export { partitionOf } from './partitioner.js';
+export { choosePartition } from './partitioner.js';
 export { PatientLog } from './patient-log.js';
 export { orAborted } from './or-aborted.js';
 export { type Warning, WarningLog, type WarningLogOptions } from './warning-log.js';

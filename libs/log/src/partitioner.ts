@@ -9,7 +9,7 @@ import { TrajectoryError } from '@retrace/trajectory';
  *
  * @throws TrajectoryError `INVALID_ARGUMENT` unless `numPartitions` is an integer ≥ 1
  */
-export function partitionOf(runId: string, episodeId: string, numPartitions: number): number {
+export function choosePartition(runId: string, episodeId: string, numPartitions: number): number {
   if (!Number.isInteger(numPartitions) || numPartitions < 1) {
     throw new TrajectoryError(
       'INVALID_ARGUMENT',

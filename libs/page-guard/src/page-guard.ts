@@ -65,7 +65,7 @@ export class PageGuard {
 
   /** Says why a request is refused; null for one that is not. */
   refusalOf(request: GuardedRequest): PageRefusal | null {
-    const authorities = authoritiesOf(request);
+    const authorities = readAuthorities(request);
     return this.foreignHost(request, authorities) ?? this.foreignPage(request, authorities);
   }
 
@@ -86,8 +86,8 @@ export class PageGuard {
   }
 
   private foreignPage(request: GuardedRequest, authorities: readonly string[]): PageRefusal | null {
-    const origins = valuesOf(request, 'origin').map((origin) => origin.toLowerCase());
-    const sites = valuesOf(request, 'sec-fetch-site');
+    const origins = readValues(request, 'origin').map((origin) => origin.toLowerCase());
+    const sites = readValues(request, 'sec-fetch-site');
     const isOwn =
       sites.length > 0
         ? sites.every((site) => OWN_SITES.includes(site))
@@ -108,7 +108,7 @@ export class PageGuard {
 
   /** Whether a page was loaded from this server: under the name that its request gives this host, or one that a proxy with TLS has taken out. */
   private isOwnOrigin(origin: string, authorities: readonly string[]): boolean {
-    const authority = authorityOf(origin);
+    const authority = parseAuthority(origin);
     return authorities.includes(authority) || this.addedNames.has(withoutPort(authority));
   }
 
@@ -118,22 +118,22 @@ export class PageGuard {
     return (
       this.options.isPage?.(url) === true &&
       (method === 'GET' || method === 'HEAD') &&
-      valuesOf(request, 'sec-fetch-mode').includes('navigate') &&
-      valuesOf(request, 'sec-fetch-dest').includes('document')
+      readValues(request, 'sec-fetch-mode').includes('navigate') &&
+      readValues(request, 'sec-fetch-dest').includes('document')
     );
   }
 }
 
 /** The names and ports that a request gives this host, in `Host` and in a target with scheme and host; `['']` where it gives none. */
-function authoritiesOf(request: GuardedRequest): string[] {
+function readAuthorities(request: GuardedRequest): string[] {
   const { url = '/' } = request;
-  const hosts = valuesOf(request, 'host');
+  const hosts = readValues(request, 'host');
   if (hosts.length === 0) hosts.push('');
-  return [...hosts, ...(url.startsWith('/') ? [] : [authorityOf(url)])].map((host) => host.toLowerCase());
+  return [...hosts, ...(url.startsWith('/') ? [] : [parseAuthority(url)])].map((host) => host.toLowerCase());
 }
 
 /** The name and port of an address; the whole text where it has no scheme. */
-function authorityOf(address: string): string {
+function parseAuthority(address: string): string {
   return /^[a-z][a-z0-9+.-]*:\/\/(?:[^/?#]*@)?([^/?#]*)/i.exec(address)?.[1] ?? address;
 }
 
@@ -146,6 +146,6 @@ function hostName(name: string): string {
   return isIP(name) === 6 ? `[${name}]` : withoutPort(name);
 }
 
-function valuesOf({ rawHeaders }: GuardedRequest, name: string): string[] {
+function readValues({ rawHeaders }: GuardedRequest, name: string): string[] {
   return rawHeaders.filter((_, i) => i % 2 === 1 && rawHeaders[i - 1].toLowerCase() === name);
 }

@@ -2,7 +2,7 @@ export { type AdoptedFile, CheckpointFiles, type WrittenFile } from './checkpoin
 export type { FileRef } from './checkpoints/file-ref.js';
 export { shardIndexContent } from './checkpoints/shards.js';
 export { nameContent } from './checkpoints/write-synced.js';
-export { type HeldState, heldStateContent, heldStateOf } from './checkpoints/held-state.js';
+export { type HeldState, heldStateContent, readHeldState } from './checkpoints/held-state.js';
 export { SafetensorsFile } from './checkpoints/safetensors-file.js';
 export {
   checkpointsAt,

@@ -7,11 +7,11 @@ export {
 } from './data-directory.js';
 export {
   CHECKPOINT_STORAGE_VARIABLES,
-  checkpointStorageOf,
+  readCheckpointStorage,
   checkpointStorageVariables,
   type CheckpointStorageConfig,
 } from './environment/checkpoint-storage.js';
-export { logLocationOf } from './environment/log-location.js';
+export { readLogLocation } from './environment/log-location.js';
 export { namesKafka, readVariables } from './environment/read-variables.js';
 export {
   readCollectorConfig,
@@ -31,14 +31,14 @@ export { roleEnvironment } from './environment/role-environment.js';
 export {
   OPTIONAL_STORE_VARIABLES,
   STORE_VARIABLES,
-  storeAccessOf,
+  readStoreAccess,
   type StoreAccess,
 } from './environment/store-access.js';
 export {
   hideKeys,
   KEY_SCOPES,
-  keyIdOf,
-  keyPrefixOf,
+  parseKeyId,
+  formatKeyPrefix,
   keyStateAt,
   matchesKey,
   mintKey,

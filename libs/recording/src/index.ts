@@ -8,7 +8,7 @@ export {
 } from './alarms/alarm-requests.js';
 export { requireSilence } from './alarms/held-silence.js';
 export { silenceEnd } from './alarms/silence-end.js';
-export { episodeIdOf } from './convert/episode-id.js';
+export { toEpisodeId } from './convert/episode-id.js';
 export { type AppendedBatch, Recorder } from './recorder.js';
 export type { AcknowledgedNotebook } from './notebooks/notebook-recorder.js';
 export {

@@ -1,10 +1,10 @@
 import type { EventLog } from '@retrace/log';
-import { partitionOf } from '@retrace/log';
+import { choosePartition } from '@retrace/log';
 import type { StoreClient } from '@retrace/store';
 import { type AnyEvent, describeProblem, nowUs } from '@retrace/trajectory';
 import { type BatchPlan, planBatch } from './batch-plan.js';
 import { AlarmRecorder } from './alarms/alarm-recorder.js';
-import { episodeIdOf } from './convert/episode-id.js';
+import { toEpisodeId } from './convert/episode-id.js';
 import type { EpisodeProgress } from './episode/episode-progress.js';
 import { PlaceRefusal } from './episode/place-refusal.js';
 import { NotebookRecorder } from './notebooks/notebook-recorder.js';
@@ -234,7 +234,7 @@ export class Recorder {
     records: readonly WireRecord[],
     pinned: Map<string, EpisodeProgress>,
   ): Promise<EpisodeProgress[]> {
-    const episodeIds = records.map(({ episode }) => episodeIdOf(runId, episode));
+    const episodeIds = records.map(({ episode }) => toEpisodeId(runId, episode));
     const isStart = new Map<string, boolean>();
     records.forEach(({ type }, i) => {
       if (!isStart.has(episodeIds[i])) isStart.set(episodeIds[i], type === 'episode');
@@ -284,7 +284,7 @@ export class Recorder {
 
   private laneOf(runId: string, episodeId: string): Lane {
     const { log, lanes } = this.parts;
-    return lanes[partitionOf(runId, episodeId, log.numPartitions('trajectories'))];
+    return lanes[choosePartition(runId, episodeId, log.numPartitions('trajectories'))];
   }
 
   private redact<T extends object>(value: T): T {
@@ -309,7 +309,7 @@ async function untilStored(lanes: readonly Lane[]): Promise<void> {
 function requireAllowed(run: KnownRun, records: readonly WireRecord[]): void {
   records.forEach(({ type, episode }, index) => {
     if (type !== 'reward' && type !== 'annotation') requireRecorded(run);
-    if (run.deletedEpisodes.size === 0 || !run.deletedEpisodes.has(episodeIdOf(run.runId, episode))) return;
+    if (run.deletedEpisodes.size === 0 || !run.deletedEpisodes.has(toEpisodeId(run.runId, episode))) return;
     const rule = 'must be an episode that was not deleted';
     const fault = { index, field: 'episode', value: episode, rule };
     throw new RecordingError('EPISODE_DELETED', `Record ${index}: ${describeProblem(fault)}`, {

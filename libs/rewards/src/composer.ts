@@ -6,7 +6,7 @@ import {
   type RewardOutcome,
   type ScoringContext,
 } from './component.js';
-import { dataSourceOf, type RewardEpisode } from './episode.js';
+import { findDataSource, type RewardEpisode } from './episode.js';
 import { RewardError } from './errors.js';
 
 /** One weighted component of a composition, as a recipe writes it. Either `reward` or `module`. */
@@ -97,7 +97,7 @@ export class RewardComposer {
       throw new RewardError('INVALID_ARGUMENT', 'components is empty, must hold at least one reward');
     const names = new Set<string>();
     this.components = configs.map((config) => {
-      const { component, module } = implementationOf(config, modules);
+      const { component, module } = resolveImplementation(config, modules);
       const { name = component.name, weight = 1, options, sources = null } = config;
       if (names.has(name))
         throw new RewardError('DUPLICATE_NAME', `two reward components are named '${name}'`);
@@ -216,7 +216,7 @@ export class RewardComposer {
 
   private applicableTo(episode: RewardEpisode): readonly ComposedComponent[] | RewardError {
     if (this.sources.size === 0) return this.components;
-    const source = dataSourceOf(episode, this.sourceField);
+    const source = findDataSource(episode, this.sourceField);
     const isListed = this.sources.has(source);
     const applicable = this.components.filter(({ sources }) => sources?.includes(source) ?? true);
     if (isListed || (this.unlistedSource === 'common' && applicable.length > 0)) return applicable;
@@ -227,7 +227,7 @@ export class RewardComposer {
   }
 }
 
-function implementationOf(
+function resolveImplementation(
   { reward, module }: ComponentConfig,
   modules: ReadonlyMap<string, RewardImplementation>,
 ): RewardImplementation {

@@ -38,7 +38,7 @@ export class ElementRows {
   end(): RowRead[] {
     const rows: RowRead[] = [];
     while (this.state === 'inside') {
-      this.firstKey ??= firstKeyOf(this.buffer);
+      this.firstKey ??= findFirstKey(this.buffer);
       const fault = 'the file ends inside this row';
       const resumed = this.breakOff(rows, this.nextRowAfter(1) === -1 ? 'CUT' : 'NOT_JSON', fault);
       if (!resumed) break;
@@ -104,7 +104,7 @@ export class ElementRows {
       return this.breakOff(rows, result.code, result.detail);
     }
     const bytes = this.buffer.subarray(0, result.position);
-    this.firstKey ??= firstKeyOf(bytes);
+    this.firstKey ??= findFirstKey(bytes);
     const row = parseRow(bytes, this.number);
     if ('code' in row) return this.breakOff(rows, row.code, row.detail);
     rows.push(row);
@@ -116,7 +116,7 @@ export class ElementRows {
   /** Gives up the current row and goes to where the next one begins. */
   private breakOff(rows: RowRead[], code: BrokenRowCode, detail: string) {
     rows.push({ number: this.number, code, detail });
-    this.firstKey ??= firstKeyOf(this.buffer);
+    this.firstKey ??= findFirstKey(this.buffer);
     this.drop(1);
     this.state = 'seeking';
     return this.seekNextRow();
@@ -154,7 +154,7 @@ export class ElementRows {
 }
 
 /** The first key of an object with its quotes; null where the bytes don't begin with one. */
-function firstKeyOf(bytes: Buffer): Buffer | null {
+function findFirstKey(bytes: Buffer): Buffer | null {
   const match = /^\{\s{0,60}("[^"\\]{1,200}")\s{0,60}:/.exec(bytes.toString('latin1', 0, 400));
   return match === null ? null : Buffer.from(match[1], 'latin1');
 }

@@ -34,7 +34,7 @@ export async function* readParquetRows(
     yield {
       number: 0,
       code: 'UNREADABLE',
-      detail: `the Parquet file is damaged or cut off: it has no readable footer: ${reasonOf(error)}`,
+      detail: `the Parquet file is damaged or cut off: it has no readable footer: ${describeReason(error)}`,
     };
     return;
   }
@@ -83,7 +83,7 @@ async function* readRowGroup(open: OpenFile, first: number, end: number): AsyncG
       const range = { rowStart: start, rowEnd, columns: [...columns] };
       rows = await parquetReadObjects({ file, metadata, compressors, ...range });
     } catch (error) {
-      const detail = `rows ${start + 1} to ${rowEnd} can't be read: ${reasonOf(error)}`;
+      const detail = `rows ${start + 1} to ${rowEnd} can't be read: ${describeReason(error)}`;
       yield { number: start + 1, code: 'UNREADABLE', detail };
       continue;
     }
@@ -150,6 +150,6 @@ function plain(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plain(item)]));
 }
 
-function reasonOf(error: unknown): string {
+function describeReason(error: unknown): string {
   return error instanceof Error ? error.message : 'unknown reason';
 }

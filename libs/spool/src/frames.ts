@@ -17,7 +17,7 @@ export function framedBytes(recordBytes: number): number {
 /** Writes the frame of a record at a position. @returns where it ends */
 export function writeFrame(bytes: Buffer, at: number, record: Uint8Array): number {
   bytes.writeUInt32LE(record.length, at);
-  bytes.writeUInt32LE(checksumOf(bytes, at, record), at + 4);
+  bytes.writeUInt32LE(computeChecksum(bytes, at, record), at + 4);
   bytes.set(record, at + FRAME_HEADER_BYTES);
   return at + framedBytes(record.length);
 }
@@ -25,7 +25,7 @@ export function writeFrame(bytes: Buffer, at: number, record: Uint8Array): numbe
 /** The record of a frame that is all of `bytes`; null when it is damaged. */
 export function recordIn(bytes: Buffer): Buffer | null {
   const record = bytes.subarray(FRAME_HEADER_BYTES);
-  return checksumOf(bytes, 0, record) === bytes.readUInt32LE(4) ? record : null;
+  return computeChecksum(bytes, 0, record) === bytes.readUInt32LE(4) ? record : null;
 }
 
 /** Returns that many bytes of a file; they are valid until the next call. */
@@ -82,6 +82,6 @@ export async function searchFrame(from: number, fileBytes: number, read: ReadAt)
 }
 
 /** @param at where the length of the record is in `bytes` */
-function checksumOf(bytes: Buffer, at: number, record: Uint8Array): number {
+function computeChecksum(bytes: Buffer, at: number, record: Uint8Array): number {
   return crc32(record, crc32(bytes.subarray(at, at + 4)));
 }

@@ -78,7 +78,7 @@ export class Segment {
       this.writtenAtMs = mtimeMs;
       const window = new FileWindow(handle, size);
       const read = async (at: number, length: number) => (await window.read(at, length)) ?? fail(path);
-      const header = (await read(0, Math.min(size, headerOf(this.owner).length))).toString('latin1');
+      const header = (await read(0, Math.min(size, makeHeader(this.owner).length))).toString('latin1');
       const search = { size, read, onRecord, mayLeaveOut };
       return await (this.isHeader(header) ? this.findFrames(search) : this.withoutHeader(search));
     } finally {
@@ -106,7 +106,7 @@ export class Segment {
     const isNew = this.endAt === 0;
     this.handle ??= await open(path, isNew ? 'w+' : 'r+', 0o600);
     if (this.hasRest) await this.handle.truncate(this.endAt);
-    const bytes = framesOf(records, isNew ? headerOf(this.owner) : '');
+    const bytes = encodeFrames(records, isNew ? makeHeader(this.owner) : '');
     this.hasRest = true;
     try {
       await writeAll(this.handle, bytes, this.endAt);
@@ -119,7 +119,7 @@ export class Segment {
       throw error;
     }
     this.hasRest = false;
-    this.addStarts(isNew ? headerOf(this.owner).length : this.endAt, records);
+    this.addStarts(isNew ? makeHeader(this.owner).length : this.endAt, records);
   }
 
   /** Makes the file with these records and no others, in one step, and waits for the disk. */
@@ -127,7 +127,7 @@ export class Segment {
     const { path } = this.file;
     const handle = await open(`${path}.new`, 'w+', 0o600);
     try {
-      await writeAll(handle, framesOf(records, headerOf(this.owner)), 0);
+      await writeAll(handle, encodeFrames(records, makeHeader(this.owner)), 0);
       await handle.datasync();
       await rename(`${path}.new`, path);
       await syncDirectory(dirname(path));
@@ -139,7 +139,7 @@ export class Segment {
       throw error;
     }
     this.handle = handle;
-    this.addStarts(headerOf(this.owner).length, records);
+    this.addStarts(makeHeader(this.owner).length, records);
   }
 
   /** The oldest records that were not taken, at least one and as many as fit into `maxBytes`. */
@@ -179,7 +179,7 @@ export class Segment {
 
   /** Whether a file begins as it must; false when it is shorter, or was never written. */
   private isHeader(found: string): boolean {
-    const wanted = headerOf(this.owner);
+    const wanted = makeHeader(this.owner);
     if (found === wanted) return true;
     if (wanted.startsWith(found) || /^\0*$/.test(found)) return false;
     const whose = found.slice(MAGIC.length);
@@ -193,7 +193,7 @@ export class Segment {
   private async findFrames({ size, read, onRecord, mayLeaveOut }: Search): Promise<SegmentDamage[]> {
     const { path } = this.file;
     const damages: SegmentDamage[] = [];
-    let at = headerOf(this.owner).length;
+    let at = makeHeader(this.owner).length;
     this.endAt = at;
     while (at < size) {
       const record = await recordAt(at, size, read);
@@ -221,7 +221,7 @@ export class Segment {
 
   /** The damage of a file whose first bytes were never written; its records may be anybody's. */
   private async withoutHeader({ size, read }: Search): Promise<SegmentDamage[]> {
-    const { length } = headerOf(this.owner);
+    const { length } = makeHeader(this.owner);
     const { kind } = await searchFrame(length, size, read);
     return [
       {
@@ -279,11 +279,11 @@ async function isRemoved(path: string): Promise<boolean> {
   }
 }
 
-function headerOf(owner: string): string {
+function makeHeader(owner: string): string {
   return MAGIC + owner;
 }
 
-function framesOf(records: readonly Uint8Array[], header: string): Buffer {
+function encodeFrames(records: readonly Uint8Array[], header: string): Buffer {
   const numBytes = records.reduce((sum, { length }) => sum + framedBytes(length), header.length);
   const bytes = Buffer.allocUnsafe(numBytes);
   let at = bytes.write(header, 'latin1');

@@ -34,7 +34,7 @@ export async function downloadAdapter(
   path: string,
   directory: string,
 ): Promise<DownloadedAdapter> {
-  const { modelId, name } = partsOf(path);
+  const { modelId, name } = listParts(path);
   const url = new URL(`${client.url}/api/v1/training_runs/${modelId}/checkpoints/${name}/archive`);
   // Only who trains on such a server unpacks archives.
   const { extract } = await import('tar');
@@ -82,7 +82,7 @@ async function fetchArchive(url: URL, headers: Readonly<Record<string, string>>)
 
 /** Has the server forget a state, or a policy that was saved for samplers, where it can: SkyRL 0.3.0 forgets none. */
 export async function deleteCheckpoint(client: TinkerClient, path: string): Promise<void> {
-  const { modelId, kind, name } = partsOf(path);
+  const { modelId, kind, name } = listParts(path);
   const call = `training_runs/${modelId}/checkpoints/${kind}/${name}`;
   const options = { method: 'DELETE', isRepeatable: false, deadlineMs: DELETE_MS } as const;
   await client.call(call, undefined, options).catch((error: unknown) => {
@@ -90,7 +90,7 @@ export async function deleteCheckpoint(client: TinkerClient, path: string): Prom
   });
 }
 
-function partsOf(path: string) {
+function listParts(path: string) {
   const [, modelId, kind = 'sampler_weights', name] = CHECKPOINT_PATH.exec(path) ?? [];
   if (modelId !== undefined && name !== undefined) return { modelId, kind, name };
   throw new TinkerError('MALFORMED_ANSWER', `path is "${path}", must be tinker://<model>/<name>`);

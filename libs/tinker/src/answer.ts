@@ -4,14 +4,14 @@ import { TinkerError } from './tinker-error.js';
 export type TinkerAnswer = Readonly<Record<string, unknown>>;
 
 /** @throws TinkerError `MALFORMED_ANSWER` unless the field is a text that is not empty */
-export function textOf(answer: TinkerAnswer, field: string): string {
+export function requireText(answer: TinkerAnswer, field: string): string {
   const value = answer[field];
   if (typeof value === 'string' && value !== '') return value;
   throw malformed(field, 'must be a text', value);
 }
 
 /** @throws TinkerError `MALFORMED_ANSWER` unless the field is a list */
-export function listOf(answer: TinkerAnswer, field: string): readonly unknown[] {
+export function requireList(answer: TinkerAnswer, field: string): readonly unknown[] {
   const value = answer[field];
   if (Array.isArray(value)) return value as readonly unknown[];
   throw malformed(field, 'must be a list', value);
@@ -22,7 +22,7 @@ export function listOf(answer: TinkerAnswer, field: string): readonly unknown[] 
  *
  * @throws TinkerError `MALFORMED_ANSWER` for another length, or an entry that is no number
  */
-export function tensorOf(value: unknown, field: string, length: number): Float32Array {
+export function requireTensor(value: unknown, field: string, length: number): Float32Array {
   const data = (value as { readonly data?: unknown } | null | undefined)?.data;
   if (!Array.isArray(data) || data.length !== length) {
     const found = Array.isArray(data) ? `${data.length} numbers` : 'none';

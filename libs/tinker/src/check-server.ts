@@ -1,4 +1,4 @@
-import { datumOf } from './datum.js';
+import { makeDatum } from './datum.js';
 import { sampleTokens } from './sample-tokens.js';
 import {
   measureServer,
@@ -48,7 +48,7 @@ export async function checkServer(client: TinkerClient, options: MeasureOptions)
     await step(resumed);
     return {
       ...promises,
-      resumedDifference: largestDifference(await logprobsOf(model), await logprobsOf(resumed)),
+      resumedDifference: largestDifference(await requestLogprobs(model), await requestLogprobs(resumed)),
       // Asked last: SkyRL gives the model that is trained the weights of the policy that samples.
       keepsSnapshots: before && (await isStill(before, client, policy)),
     };
@@ -57,16 +57,16 @@ export async function checkServer(client: TinkerClient, options: MeasureOptions)
   }
 }
 
-async function logprobsOf(model: TrainingModel): Promise<Float32Array> {
+async function requestLogprobs(model: TrainingModel): Promise<Float32Array> {
   const mask = new Uint8Array(NUM_TARGETS).fill(1);
-  return (await model.forward([[datumOf({ tokenIds: TOKENS, mask })]]))[0];
+  return (await model.forward([[makeDatum({ tokenIds: TOKENS, mask })]]))[0];
 }
 
 async function step(model: TrainingModel): Promise<void> {
-  const logprobs = await logprobsOf(model);
+  const logprobs = await requestLogprobs(model);
   const mask = new Uint8Array(NUM_TARGETS).fill(1);
   const advantages = Float32Array.from(mask, (_, n) => (n % 2 === 0 ? 1 : -1));
-  await model.step([[datumOf({ tokenIds: TOKENS, mask, logprobs, advantages })]], STEP);
+  await model.step([[makeDatum({ tokenIds: TOKENS, mask, logprobs, advantages })]], STEP);
 }
 
 async function isStill(before: Float32Array, client: TinkerClient, policy: string): Promise<boolean | null> {

@@ -28,7 +28,7 @@ export interface Datum {
  *
  * @throws RangeError for fewer than two tokens, or a column of another length
  */
-export function datumOf({ tokenIds, mask, logprobs, advantages }: TargetColumns): Datum {
+export function makeDatum({ tokenIds, mask, logprobs, advantages }: TargetColumns): Datum {
   const numTargets = tokenIds.length - 1;
   if (numTargets < 1) throw new RangeError(`a sequence needs two tokens or more, has ${tokenIds.length}`);
   const float = (name: string, column: ArrayLike<number>): TensorData => {

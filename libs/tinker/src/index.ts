@@ -1,9 +1,9 @@
 export { deleteCheckpoint, downloadAdapter, type DownloadedAdapter } from './adapter-archive.js';
 export { checkServer, type CheckedServer } from './check-server.js';
-export { datumOf, type Datum, type TargetColumns } from './datum.js';
+export { makeDatum, type Datum, type TargetColumns } from './datum.js';
 export {
-  baseModelsOf,
-  gradientNormOf,
+  listBaseModels,
+  findGradientNorm,
   type MeasureOptions,
   measureServer,
   type ReadAdapterFile,

@@ -1,4 +1,4 @@
-import { listOf, type TinkerAnswer } from './answer.js';
+import { requireList, type TinkerAnswer } from './answer.js';
 import type { TinkerClient } from './tinker-client.js';
 import { TinkerError } from './tinker-error.js';
 
@@ -47,10 +47,10 @@ export async function sampleTokens(
     type: 'sample',
   };
   const answer = await client.run('asample', body, { signal });
-  const [sequence] = listOf(answer, 'sequences') as readonly (TinkerAnswer | undefined)[];
+  const [sequence] = requireList(answer, 'sequences') as readonly (TinkerAnswer | undefined)[];
   if (sequence === undefined) throw new TinkerError('MALFORMED_ANSWER', 'sequences is empty');
-  const tokens = numbersOf(sequence, 'tokens');
-  const logprobs = numbersOf(sequence, 'logprobs');
+  const tokens = requireNumbers(sequence, 'tokens');
+  const logprobs = requireNumbers(sequence, 'logprobs');
   if (logprobs.length !== tokens.length) {
     const counts = `${logprobs.length} for ${tokens.length} tokens`;
     throw new TinkerError(
@@ -68,7 +68,7 @@ export async function sampleTokens(
 
 /** Some servers give the first token null, some leave it out. */
 function contextLogprobs(answer: TinkerAnswer, length: number): Float32Array {
-  const values = listOf(answer, 'prompt_logprobs');
+  const values = requireList(answer, 'prompt_logprobs');
   const missing = length - values.length;
   if (missing !== 0 && missing !== 1) {
     const message = `prompt_logprobs must have ${length} entries or one fewer, has ${values.length}`;
@@ -81,8 +81,8 @@ function contextLogprobs(answer: TinkerAnswer, length: number): Float32Array {
   return logprobs;
 }
 
-function numbersOf(answer: TinkerAnswer, field: string): readonly number[] {
-  const values = listOf(answer, field);
+function requireNumbers(answer: TinkerAnswer, field: string): readonly number[] {
+  const values = requireList(answer, field);
   if (values.every((value): value is number => typeof value === 'number')) return values;
   throw new TinkerError('MALFORMED_ANSWER', `sequences[0].${field} must be numbers`);
 }

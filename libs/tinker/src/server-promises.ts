@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { deleteCheckpoint, downloadAdapter, type DownloadedAdapter } from './adapter-archive.js';
-import { datumOf, type Datum } from './datum.js';
+import { makeDatum, type Datum } from './datum.js';
 import type { TinkerClient } from './tinker-client.js';
 import { TinkerError } from './tinker-error.js';
 import type { TrainingModel } from './training-model.js';
@@ -49,7 +49,7 @@ const CLIPPED = 0.01;
 const NORM_METRIC = /(^|[/.:])grad_norm\b/;
 
 /** The norm of a step's gradients before any scaling. @throws TinkerError `MALFORMED_ANSWER` where the server reports none */
-export function gradientNormOf(metrics: ReadonlyMap<string, number>): number {
+export function findGradientNorm(metrics: ReadonlyMap<string, number>): number {
   for (const [name, value] of metrics) if (NORM_METRIC.test(name)) return value;
   const names = [...metrics.keys()].join(', ') || 'none';
   throw new TinkerError(
@@ -59,7 +59,7 @@ export function gradientNormOf(metrics: ReadonlyMap<string, number>): number {
 }
 
 /** Names of the base models that a server has. @throws TinkerError */
-export async function baseModelsOf(client: TinkerClient): Promise<readonly string[]> {
+export async function listBaseModels(client: TinkerClient): Promise<readonly string[]> {
   const { supported_models: models } = await client.call('get_server_capabilities', undefined, {
     method: 'GET',
   });
@@ -84,7 +84,7 @@ export async function measureServer(
     const norms = await measureNorms(model);
     const repeatsAnswers = await measureRepeats(client, model, norms.one);
     const optimizer = await measureOptimizer(client, { model, norm: norms.one, directory, readAdapter });
-    return { reduction: reductionOf(norms), repeatsAnswers, ...optimizer };
+    return { reduction: inferReduction(norms), repeatsAnswers, ...optimizer };
   } finally {
     await session.close();
     await rm(directory, { recursive: true, force: true });
@@ -93,7 +93,7 @@ export async function measureServer(
 
 /** SkyRL takes any name, and trains the model that it has. */
 async function requireBaseModel(client: TinkerClient, name: string): Promise<void> {
-  const known = await baseModelsOf(client).catch((error: unknown) => {
+  const known = await listBaseModels(client).catch((error: unknown) => {
     if (!(error instanceof TinkerError && error.code === 'MODEL_LOST')) throw error;
     throw new TinkerError('REFUSED', `no server of the Tinker API answers at ${client.url}`, {
       cause: error,
@@ -108,7 +108,7 @@ async function requireBaseModel(client: TinkerClient, name: string): Promise<voi
 
 /** One trained target among `numCounted` that the mask counts; the model's own logprobs, so that each ratio is 1. */
 function probe(logprobs: Float32Array, numCounted: number, advantage = 1): Datum {
-  return datumOf({
+  return makeDatum({
     tokenIds: TOKENS,
     mask: Uint8Array.from(TOKENS.subarray(1), (_, n) => Number(n >= NUM_TARGETS - numCounted)),
     logprobs,
@@ -129,7 +129,7 @@ interface MeasuredNorms {
 async function measureNorms(model: TrainingModel): Promise<MeasuredNorms> {
   const [logprobs] = await model.forward([[probe(new Float32Array(NUM_TARGETS), 1)]]);
   const one = probe(logprobs, 1);
-  const normOf = async (data: readonly Datum[]) => gradientNormOf(await model.step([data], NO_CHANGE));
+  const normOf = async (data: readonly Datum[]) => findGradientNorm(await model.step([data], NO_CHANGE));
   return {
     one: await normOf([one]),
     twice: await normOf([one, one]),
@@ -137,7 +137,7 @@ async function measureNorms(model: TrainingModel): Promise<MeasuredNorms> {
   };
 }
 
-function reductionOf({ one, twice, diluted }: MeasuredNorms): Reduction {
+function inferReduction({ one, twice, diluted }: MeasuredNorms): Reduction {
   const isAbout = (value: number, expected: number) => Math.abs(value / expected - 1) < TOLERANCE;
   if (isAbout(twice, 2 * one) && isAbout(diluted, one)) return 'sum';
   if (isAbout(twice, one) && isAbout(diluted, one / 4)) return 'datumMean';
@@ -158,7 +158,7 @@ async function measureRepeats(client: TinkerClient, model: TrainingModel, norm: 
   });
   await client.result(first, 'forward_backward');
   if (again !== null) await client.result(again, 'forward_backward');
-  const made = gradientNormOf(await model.step([], NO_CHANGE));
+  const made = findGradientNorm(await model.step([], NO_CHANGE));
   // A mean over data is the same where it was applied twice: then the ids of the requests tell.
   return again?.requestId === first.requestId && Math.abs(made / norm - 1) < TOLERANCE;
 }

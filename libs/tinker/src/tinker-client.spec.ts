@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { create } from 'tar';
 import { afterEach, describe, expect, it } from 'vitest';
 import { downloadAdapter } from './adapter-archive.js';
-import { datumOf } from './datum.js';
+import { makeDatum } from './datum.js';
 import { sampleTokens } from './sample-tokens.js';
 import { TinkerClient } from './tinker-client.js';
 
@@ -152,9 +152,9 @@ it.each([
 
 it('a datum has one number for each target, or is refused', () => {
   const tokenIds = Int32Array.of(4, 5, 6);
-  const { model_input, loss_fn_inputs } = datumOf({ tokenIds, mask: Uint8Array.of(0, 1) });
+  const { model_input, loss_fn_inputs } = makeDatum({ tokenIds, mask: Uint8Array.of(0, 1) });
   expect(model_input.chunks[0].tokens).toEqual([4, 5]);
   expect(loss_fn_inputs.target_tokens).toEqual({ data: [5, 6], dtype: 'int64', shape: [2] });
-  expect(() => datumOf({ tokenIds, mask: Uint8Array.of(0, 1, 1) })).toThrow('mask has 3 numbers');
-  expect(() => datumOf({ tokenIds: Int32Array.of(4), mask: new Uint8Array(0) })).toThrow('two tokens');
+  expect(() => makeDatum({ tokenIds, mask: Uint8Array.of(0, 1, 1) })).toThrow('mask has 3 numbers');
+  expect(() => makeDatum({ tokenIds: Int32Array.of(4), mask: new Uint8Array(0) })).toThrow('two tokens');
 });

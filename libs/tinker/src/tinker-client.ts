@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EndpointError, ServiceClient } from '@retrace/endpoints';
-import { textOf, type TinkerAnswer } from './answer.js';
+import { requireText, type TinkerAnswer } from './answer.js';
 import { TinkerError } from './tinker-error.js';
 
 export interface TinkerClientOptions {
@@ -108,7 +108,7 @@ export class TinkerClient {
   /** Makes a call with a later result, and returns once the server has taken it. @throws TinkerError */
   async begin(path: string, body: object, options?: CallOptions): Promise<TakenCall> {
     const answer = await this.call(path, body, options);
-    return { requestId: textOf(answer, 'request_id'), answer };
+    return { requestId: requireText(answer, 'request_id'), answer };
   }
 
   /**

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { listOf, tensorOf, textOf, type TinkerAnswer } from './answer.js';
+import { requireList, requireTensor, requireText, type TinkerAnswer } from './answer.js';
 import type { Datum } from './datum.js';
 import type { TakenCall, TinkerClient } from './tinker-client.js';
 import { TinkerError } from './tinker-error.js';
@@ -126,7 +126,7 @@ export class TrainingModel {
   private async save(call: 'save_weights' | 'save_weights_for_sampler', options: object): Promise<string> {
     // Names can't be used twice.
     const taken = await this.beginFree(call, () => ({ path: randomUUID(), type: call, ...options }));
-    return textOf(await this.client.result(taken, call), 'path');
+    return requireText(await this.client.result(taken, call), 'path');
   }
 
   /** Sends a call that changes nothing of the model: one whose answer is lost is made again, under another number. */
@@ -161,14 +161,14 @@ function backwardBody(modelId: string, seqId: number, data: readonly Datum[]): o
 }
 
 function readLogprobs(answer: TinkerAnswer, data: readonly Datum[]): Float32Array[] {
-  const outputs = listOf(answer, 'loss_fn_outputs');
+  const outputs = requireList(answer, 'loss_fn_outputs');
   if (outputs.length !== data.length) {
     const message = `loss_fn_outputs must have one for each of ${data.length} data, has ${outputs.length}`;
     throw new TinkerError('MALFORMED_ANSWER', message);
   }
   return data.map(({ loss_fn_inputs: { target_tokens: targets } }, d) => {
     const { logprobs } = (outputs[d] ?? {}) as { readonly logprobs?: unknown };
-    return tensorOf(logprobs, `loss_fn_outputs[${d}].logprobs`, targets.data.length);
+    return requireTensor(logprobs, `loss_fn_outputs[${d}].logprobs`, targets.data.length);
   });
 }
 

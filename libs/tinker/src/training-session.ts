@@ -1,4 +1,4 @@
-import { textOf } from './answer.js';
+import { requireText } from './answer.js';
 import type { TinkerClient } from './tinker-client.js';
 import { TinkerError } from './tinker-error.js';
 import { TrainingModel, type AdamParameters } from './training-model.js';
@@ -53,7 +53,7 @@ export class TrainingSession {
       sdk_version: SDK_VERSION,
       type: 'create_session',
     });
-    return new TrainingSession(client, textOf(answer, 'session_id'), repeatsAnswers);
+    return new TrainingSession(client, requireText(answer, 'session_id'), repeatsAnswers);
   }
 
   /** @throws TinkerError `REFUSED` or `FAILED` for a base model or a rank that the server does not have */
@@ -68,7 +68,7 @@ export class TrainingSession {
     // Sent again it would make another model.
     const answer = await this.client.run('create_model', body, { isRepeatable: false });
     const { client, repeatsAnswers } = this;
-    const model = new TrainingModel(client, { id: textOf(answer, 'model_id'), repeatsAnswers });
+    const model = new TrainingModel(client, { id: requireText(answer, 'model_id'), repeatsAnswers });
     this.models.add(model);
     return model;
   }

@@ -29,7 +29,7 @@ export {
 } from './events/token-columns.js';
 export { newControlEvent, newEpisodeEvent } from './ids/new-event.js';
 export { nowUs } from './events/now-us.js';
-export { type Alarm, ALARM_KINDS, alarmOf, nameOfRule, ruleOfName, RUN_FAILED } from './fold/alarms/alarm.js';
+export { type Alarm, ALARM_KINDS, toAlarm, nameOfRule, ruleOfName, RUN_FAILED } from './fold/alarms/alarm.js';
 export {
   type AlarmAcknowledgement,
   ALARM_HOLDS_US,
@@ -61,7 +61,7 @@ export { type CommittedState, LEARNED_TOKENS_METRIC } from './fold/control/updat
 export { EpisodeFold, type EpisodeState } from './fold/episode/episode-fold.js';
 export {
   EpisodePlaces,
-  fingerprintOf,
+  toFingerprint,
   type PlaceFault,
   type PlaceOutcome,
 } from './fold/episode/episode-places.js';

@@ -48,7 +48,7 @@ export class AgentsService {
       throw new ProblemError('POLICY_UNAVAILABLE', `The proxy gave no answer: ${(error as Error).message}`);
     });
     const answer = response.ok ? readCompletion(body, response.headers) : null;
-    if (answer === null) throw problemOf(response.status, (body ?? {}) as Failure, asked);
+    if (answer === null) throw toProblem(response.status, (body ?? {}) as Failure, asked);
     return answer;
   }
 
@@ -87,7 +87,7 @@ export class AgentsService {
   }
 }
 
-function problemOf(status: number, { error }: Failure, { text, maxTokens }: AskPolicyRequest): ProblemError {
+function toProblem(status: number, { error }: Failure, { text, maxTokens }: AskPolicyRequest): ProblemError {
   const message = error?.message ?? `The proxy answered with status ${status}, and without a text`;
   if (status !== 400) return new ProblemError(PROBLEM_OF_STATUS[status] ?? 'POLICY_UNAVAILABLE', message);
   const [field, value] =

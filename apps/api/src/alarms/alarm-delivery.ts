@@ -1,6 +1,6 @@
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 import type { EventLog, LogRecord } from '@retrace/log';
-import { type Alarm, ALARM_KINDS, alarmOf, nameOfRule } from '@retrace/trajectory';
+import { type Alarm, ALARM_KINDS, toAlarm, nameOfRule } from '@retrace/trajectory';
 import { decodeEvent, peekEnvelope } from '@retrace/trajectory/codec';
 import { LRUCache } from 'lru-cache';
 import type { AlarmContext, AlarmReceiver } from './alarm-receiver.js';
@@ -93,7 +93,7 @@ export class AlarmDelivery {
     const envelope = peekEnvelope(bytes);
     if (envelope === null || !ALARM_KINDS.has(envelope.kind)) return null;
     const decoded = decodeEvent(bytes);
-    const alarm = decoded.ok ? alarmOf(decoded.event) : null;
+    const alarm = decoded.ok ? toAlarm(decoded.event) : null;
     if (alarm === null || this.recent.has(envelope.eventId)) return null;
     this.recent.set(envelope.eventId, true);
     return alarm;

@@ -39,7 +39,7 @@ export function webhookReceiver(url: string): AlarmReceiver {
   return {
     name: 'webhook',
     url,
-    body: (alarm, context) => (isHandled(context) ? null : { text: textOf(alarm, context) }),
+    body: (alarm, context) => (isHandled(context) ? null : { text: describeText(alarm, context) }),
   };
 }
 
@@ -50,7 +50,7 @@ export function alertmanagerReceiver(url: string): AlarmReceiver {
   return {
     name: 'alertmanager',
     url: `${url.replace(/\/$/, '')}/api/v2/alerts`,
-    body: (alarm, context, nowMs) => [alertOf(alarm, context, nowMs)],
+    body: (alarm, context, nowMs) => [toAlert(alarm, context, nowMs)],
   };
 }
 
@@ -58,10 +58,10 @@ function isHandled({ acknowledgement, silence }: AlarmStanding): boolean {
   return acknowledgement !== null || silence !== null;
 }
 
-function textOf(alarm: Alarm, { runName, page }: AlarmContext): string {
+function describeText(alarm: Alarm, { runName, page }: AlarmContext): string {
   const { runId, source, step, message, numTimes, advice, rule } = alarm;
   const run = runId === '' ? 'no run' : `run ${runName === null ? runId : `${runName} (${runId.slice(-8)})`}`;
-  const place = [run, source, ...(step === null ? [] : [`step ${step}`]), isoTimeOf(alarm)];
+  const place = [run, source, ...(step === null ? [] : [`step ${step}`]), toIsoTime(alarm)];
   const lines = [
     `:rotating_light: ${nameOfRule(rule)}: ${cut(message)}${numTimes > 1 ? ` (${numTimes} times)` : ''}`,
     place.join(' · '),
@@ -84,11 +84,11 @@ function withoutMentions(text: string): string {
     .replaceAll('@', '@\u200b');
 }
 
-function isoTimeOf({ raisedAtUs }: Alarm): string {
+function toIsoTime({ raisedAtUs }: Alarm): string {
   return new Date(Math.floor(raisedAtUs / 1000)).toISOString();
 }
 
-function alertOf(alarm: Alarm, context: AlarmContext, nowMs: number): object {
+function toAlert(alarm: Alarm, context: AlarmContext, nowMs: number): object {
   const { rule, runId, source, step, message, advice, raisedAtUs } = alarm;
   const { runName, page } = context;
   return {
@@ -102,16 +102,16 @@ function alertOf(alarm: Alarm, context: AlarmContext, nowMs: number): object {
       ...(runName !== null && { run: runName }),
       ...(step !== null && { step: `${step}` }),
       ...(advice !== '' && { description: advice }),
-      ...handledOf(context),
+      ...toHandled(context),
     },
-    startsAt: isoTimeOf(alarm),
+    startsAt: toIsoTime(alarm),
     endsAt: new Date(Math.max(Math.floor(raisedAtUs / 1000), nowMs) + FIRING_MS).toISOString(),
     ...(page !== null && { generatorURL: page }),
   };
 }
 
 /** Annotations of what people did about an alarm; unlike labels, they do not make another alert of it. */
-function handledOf({ acknowledgement, silence }: AlarmStanding): Readonly<Record<string, string>> {
+function toHandled({ acknowledgement, silence }: AlarmStanding): Readonly<Record<string, string>> {
   return {
     ...(acknowledgement !== null && {
       acknowledged_by: acknowledgement.source,

@@ -2,11 +2,11 @@ import { resolve } from 'node:path';
 import type { LogLocation } from '@retrace/log';
 import { readAllowedHosts } from '@retrace/page-guard';
 import {
-  logLocationOf,
+  readLogLocation,
   OPTIONAL_STORE_VARIABLES,
   readVariables,
   STORE_VARIABLES,
-  storeAccessOf,
+  readStoreAccess,
   type StoreAccess,
 } from '@retrace/process';
 
@@ -109,9 +109,9 @@ export function readApiConfig(environment: NodeJS.ProcessEnv): ApiConfig {
   });
   const pathOf = (path: string | undefined): string | null => (path ? resolve(path) : null);
   return Object.assign(new ApiConfig(), {
-    log: logLocationOf(variables),
+    log: readLogLocation(variables),
     store: {
-      ...storeAccessOf(variables),
+      ...readStoreAccess(variables),
       readonlyUsername: variables.RETRACE_STORE_READONLY_USER,
       readonlyPassword: variables.RETRACE_STORE_READONLY_PASSWORD ?? '',
     },

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Json } from '@retrace/trajectory';
 import { decodeCursor } from '../paging/cursor.js';
-import { pageOf, type Page, type PageQuery } from '../paging/page.js';
+import { makePage, type Page, type PageQuery } from '../paging/page.js';
 import { ProblemError } from '../problems/problem.js';
 import { isoTime } from '../store/store-time.js';
 import { StoreService } from '../store/store.service.js';
@@ -57,7 +57,7 @@ export class DatasetsService {
       : [Number.MAX_SAFE_INTEGER, ''];
     const params = { beforeUs, beforeName, limit: limit + 1 };
     const rows = await this.store.queryRows<DatasetRow>(LIST_DATASETS, params);
-    return pageOf(rows, limit, {
+    return makePage(rows, limit, {
       toItem: ({ createdAtUs: _, ...row }) => ({ ...row, createdAt: isoTime(row.createdAt) }),
       keyOf: (row) => [row.createdAtUs, row.name],
     });
@@ -89,6 +89,6 @@ export class DatasetsService {
     const rows = await this.store.queryRows<DatasetEpisode>(LIST_EPISODES, params);
     // A data set has rows, and rows have episodes.
     if (rows.length === 0 && !cursor) throw new ProblemError('NOT_FOUND', `Data set "${name}" not found`);
-    return pageOf(rows, limit, { toItem: (row) => row, keyOf: (row) => [row.runId, row.episodeId] });
+    return makePage(rows, limit, { toItem: (row) => row, keyOf: (row) => [row.runId, row.episodeId] });
   }
 }

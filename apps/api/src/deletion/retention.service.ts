@@ -99,11 +99,11 @@ export class RetentionService implements OnApplicationBootstrap, OnModuleDestroy
        GROUP BY run_id`,
       {},
     );
-    return new Map(rows.map(({ runId, payload }) => [runId, ruleOf(payload)]));
+    return new Map(rows.map(({ runId, payload }) => [runId, readRule(payload)]));
   }
 }
 
-function ruleOf(payload: string): Retention {
+function readRule(payload: string): Retention {
   const { scope } = JSON.parse(payload) as { readonly scope?: Partial<Retention> | null };
   return { maxAgeDays: scope?.maxAgeDays ?? null, maxEpisodes: scope?.maxEpisodes ?? null };
 }

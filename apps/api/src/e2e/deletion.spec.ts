@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { partitionOf } from '@retrace/log';
+import { choosePartition } from '@retrace/log';
 import { appendEvents } from '@retrace/log/testing';
 import { episodeIdFor, newRunId } from '@retrace/trajectory';
 import { decodeEvent } from '@retrace/trajectory/codec';
@@ -44,7 +44,7 @@ describe('deletion of episodes', () => {
   /** Counts the records of an episode that are the first or last of their partition; they are overwritten, not released. */
   const numAtEnds = async (id: string) => {
     const { log } = fixture;
-    const partition = partitionOf(runId, id, log.numPartitions('trajectories'));
+    const partition = choosePartition(runId, id, log.numPartitions('trajectories'));
     const records = await log.read('trajectories', partition, 0);
     return [records[0], records[records.length - 1]].filter(({ bytes }) => {
       const decoded = decodeEvent(bytes);

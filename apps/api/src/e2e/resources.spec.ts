@@ -1,4 +1,4 @@
-import { partitionOf } from '@retrace/log';
+import { choosePartition } from '@retrace/log';
 import { encodeEvent } from '@retrace/trajectory/codec';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { newEpisodeEvent, type AnyEvent, type EpisodeEnded } from '@retrace/trajectory';
@@ -694,7 +694,7 @@ it('validations: lists each task as the first and the newest validated policy pl
     payload: { tags: null, metadata: { validation: { policyVersion: 2 } }, source: 'person' },
   });
   const { log } = fixture;
-  const partition = partitionOf(runId, annotated.episodeId, log.numPartitions('trajectories'));
+  const partition = choosePartition(runId, annotated.episodeId, log.numPartitions('trajectories'));
   await log.append('trajectories', partition, [encodeEvent(annotated as AnyEvent)]);
   await recordValidation(log, { runId, numTasks: 0, policyVersion: 3, skill: 1, firstOrdinal: 400 });
   await fixture.storeHasCaughtUp();

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { episodesOf, type EpisodeEndRow } from './episode-ends.js';
+import { toEpisodeListItems, type EpisodeEndRow } from './episode-ends.js';
 
 const record = (
   episodeId: string,
@@ -40,7 +40,7 @@ describe('episodesOf', () => {
       record('b', 'EpisodeStarted', 8, { environmentSeed: 6 }),
       record('a', 'EpisodeStarted', 10, { numSteps: 0 }),
     ];
-    const [b, a] = episodesOf(rows);
+    const [b, a] = toEpisodeListItems(rows);
     expect(b).toMatchObject({
       episodeId: 'b',
       environmentSeed: 5,
@@ -68,6 +68,6 @@ describe('episodesOf', () => {
       record('b', 'EpisodeStarted', 8, { logOffset: '8' }),
       record('a', 'EpisodeEnded', 3),
     ];
-    expect(episodesOf(rows)).toEqual([expect.objectContaining({ episodeId: 'b', numSteps: 1 })]);
+    expect(toEpisodeListItems(rows)).toEqual([expect.objectContaining({ episodeId: 'b', numSteps: 1 })]);
   });
 });

@@ -23,22 +23,22 @@ export const EPISODE_END_COLUMNS = `episode_id, kind, log_offset, occurred_at, g
     policy_version_min, policy_version_max`;
 
 /** Combines records into rows of the view `episodes`. Records of one episode are neighbours; an episode without its start is left out. */
-export function episodesOf(records: readonly EpisodeEndRow[]): EpisodeListItem[] {
+export function toEpisodeListItems(records: readonly EpisodeEndRow[]): EpisodeListItem[] {
   const episodes: EpisodeListItem[] = [];
   for (let from = 0; from < records.length;) {
     let to = from + 1;
     while (to < records.length && records[to].episodeId === records[from].episodeId) to++;
-    const episode = episodeOf(records.slice(from, to));
+    const episode = findEpisode(records.slice(from, to));
     if (episode !== null) episodes.push(episode);
     from = to;
   }
   return episodes;
 }
 
-function episodeOf(records: readonly EpisodeEndRow[]): EpisodeListItem | null {
-  const start = firstOf(records, 'EpisodeStarted');
+function findEpisode(records: readonly EpisodeEndRow[]): EpisodeListItem | null {
+  const start = findFirst(records, 'EpisodeStarted');
   if (start === null) return null;
-  const end = firstOf(records, 'EpisodeEnded');
+  const end = findFirst(records, 'EpisodeEnded');
   return {
     episodeId: start.episodeId,
     externalId: start.externalId,
@@ -65,12 +65,12 @@ function episodeOf(records: readonly EpisodeEndRow[]): EpisodeListItem | null {
 
 /** The tags of the newest annotation that gave some; null where none did. */
 function newestTags(records: readonly EpisodeEndRow[]): readonly string[] | null {
-  const newest = newestOf(records.filter(({ annotatedTags }) => !['', 'null'].includes(annotatedTags)));
+  const newest = findNewest(records.filter(({ annotatedTags }) => !['', 'null'].includes(annotatedTags)));
   return newest === null ? null : (JSON.parse(newest.annotatedTags) as string[]);
 }
 
 /** The newest record, by time and then by place in the log; null of none. */
-export function newestOf<Row extends EpisodeEndRow>(records: readonly Row[]): Row | null {
+export function findNewest<Row extends EpisodeEndRow>(records: readonly Row[]): Row | null {
   const isNewer = (a: Row, b: Row): boolean =>
     a.occurredAt === b.occurredAt ? Number(a.logOffset) > Number(b.logOffset) : a.occurredAt > b.occurredAt;
   return records.reduce<Row | null>(
@@ -80,7 +80,7 @@ export function newestOf<Row extends EpisodeEndRow>(records: readonly Row[]): Ro
 }
 
 /** The first record of the kind in log order, as in the view: a repeated record changes nothing. */
-export function firstOf<Row extends EpisodeEndRow>(records: readonly Row[], kind: string): Row | null {
+export function findFirst<Row extends EpisodeEndRow>(records: readonly Row[], kind: string): Row | null {
   const ofKind = records.filter((record) => record.kind === kind);
   return ofKind.reduce<Row | null>(
     (first, record) =>

@@ -1,5 +1,11 @@
 import type { Json } from '@retrace/trajectory';
-import { EPISODE_END_COLUMNS, type EpisodeEndRow, episodesOf, firstOf, newestOf } from './episode-ends.js';
+import {
+  EPISODE_END_COLUMNS,
+  type EpisodeEndRow,
+  toEpisodeListItems,
+  findFirst,
+  findNewest,
+} from './episode-ends.js';
 import { toEpisodeListItem } from './episode-row.js';
 import type { EpisodeListItem } from './episodes.dto.js';
 import type { ForkOrigin } from './forks.dto.js';
@@ -36,21 +42,24 @@ export const GET_EPISODE_RECORDS = `
   WHERE run_id = {runId:String} AND episode_id = {episodeId:String} AND kind IN ('EpisodeStarted', 'EpisodeEnded', 'EpisodeAnnotated')`;
 
 /** Combines the records of one episode into its row of the view `stored_episodes`; null without its start, where the view has a row once there is an end. */
-export function episodeHeadingOf(runId: string, records: readonly EpisodeRecordRow[]): EpisodeHeading | null {
-  const [episode] = episodesOf(records);
-  const start = firstOf(records, 'EpisodeStarted');
+export function readEpisodeHeading(
+  runId: string,
+  records: readonly EpisodeRecordRow[],
+): EpisodeHeading | null {
+  const [episode] = toEpisodeListItems(records);
+  const start = findFirst(records, 'EpisodeStarted');
   if (start === null) return null;
-  const end = firstOf(records, 'EpisodeEnded');
-  const started = payloadOf(start);
-  const annotated = newestOf(records.filter((record) => isAnnotation(record) && record.metadata !== ''));
+  const end = findFirst(records, 'EpisodeEnded');
+  const started = readPayload(start);
+  const annotated = findNewest(records.filter((record) => isAnnotation(record) && record.metadata !== ''));
   return {
     ...toEpisodeListItem(episode),
     task: started.task ?? null,
     metadata: parseJson((annotated ?? start).metadata),
     parentEpisodeId: start.parentEpisodeId === '' ? null : start.parentEpisodeId,
-    forkedFrom: originOf(started.forkedFrom ?? null, start.forkedFromRunId || runId),
+    forkedFrom: findOrigin(started.forkedFrom ?? null, start.forkedFromRunId || runId),
     finalObservation: end?.observation ?? null,
-    endDetail: end === null ? '' : (payloadOf(end).endDetail ?? ''),
+    endDetail: end === null ? '' : (readPayload(end).endDetail ?? ''),
   };
 }
 
@@ -64,10 +73,10 @@ function isAnnotation({ kind }: EpisodeRecordRow): boolean {
   return kind === 'EpisodeAnnotated';
 }
 
-function payloadOf({ payload }: EpisodeRecordRow): EpisodePayload {
+function readPayload({ payload }: EpisodeRecordRow): EpisodePayload {
   return (parseJson(payload) ?? {}) as EpisodePayload;
 }
 
-function originOf(from: Omit<ForkOrigin, 'runId'> | null, runId: string): ForkOrigin | null {
+function findOrigin(from: Omit<ForkOrigin, 'runId'> | null, runId: string): ForkOrigin | null {
   return from === null ? null : { runId, episodeId: from.episodeId, step: from.step };
 }

@@ -1,9 +1,9 @@
 import { Injectable } from '@nestjs/common';
 import { decodeCursor, encodeCursor } from '../paging/cursor.js';
-import { pageOf, type Page } from '../paging/page.js';
+import { makePage, type Page } from '../paging/page.js';
 import { RunStarts } from '../store/run-starts.js';
 import { StoreService } from '../store/store.service.js';
-import { EPISODE_END_COLUMNS, episodesOf, type EpisodeEndRow } from './episode-ends.js';
+import { EPISODE_END_COLUMNS, toEpisodeListItems, type EpisodeEndRow } from './episode-ends.js';
 import {
   BATCH_CONDITION,
   episodeTest,
@@ -38,7 +38,7 @@ export class EpisodeListService {
   ) {}
 
   async list(runId: string, query: EpisodesQuery): Promise<Page<EpisodeListItem>> {
-    const [after] = query.cursor ? decodeCursor(query.cursor, ['string']) : [orderOf(query).start];
+    const [after] = query.cursor ? decodeCursor(query.cursor, ['string']) : [toOrder(query).start];
     if (!(await this.starts.has(runId))) return { items: [], nextCursor: null };
     if (query.groupId !== undefined || query.update !== undefined) return this.listNamed(runId, query, after);
     if (hasFilter(query)) return this.search(runId, query, after);
@@ -56,7 +56,7 @@ export class EpisodeListService {
     query: EpisodesQuery,
     { after, wanted, among = 'true', ...params }: NextEpisodes,
   ): Promise<EpisodeListItem[]> {
-    const { direction, beyond } = orderOf(query);
+    const { direction, beyond } = toOrder(query);
     const sql = `
       SELECT ${EPISODE_END_COLUMNS}
       FROM events
@@ -70,7 +70,9 @@ export class EpisodeListService {
       const records = await this.store.queryRows<EpisodeEndRow>(sql, { ...params, runId, after, size });
       const isWhole = records.length < size;
       const last = records.at(-1)?.episodeId;
-      const episodes = episodesOf(isWhole ? records : records.filter(({ episodeId }) => episodeId !== last));
+      const episodes = toEpisodeListItems(
+        isWhole ? records : records.filter(({ episodeId }) => episodeId !== last),
+      );
       if (isWhole || episodes.length >= wanted) return episodes.slice(0, wanted);
     }
   }
@@ -90,7 +92,7 @@ export class EpisodeListService {
       const next = { after, wanted: limit + 1, among: named, groupId, update };
       return toPage(await this.readNext(runId, query, next), limit);
     }
-    const { beyond, direction } = orderOf(query);
+    const { beyond, direction } = toOrder(query);
     const sql = `
       SELECT episode_id
       FROM stored_episodes
@@ -136,9 +138,9 @@ export class EpisodeListService {
 
   /** Ids of the matching episodes in a window. */
   private async findInWindow(runId: string, { after, size, ...query }: Window): Promise<string[]> {
-    const { direction, beyond, notBeyond, last } = orderOf(query);
+    const { direction, beyond, notBeyond, last } = toOrder(query);
     const sql = `
-      WITH (SELECT ${last}(episode_id) FROM (${windowOf(query)})) AS window_end
+      WITH (SELECT ${last}(episode_id) FROM (${makeWindow(query)})) AS window_end
       SELECT episode_id
       FROM stored_episodes
       WHERE ${[
@@ -159,7 +161,7 @@ export class EpisodeListService {
 
   /** Last episode of a window; null when it reaches the end of the list. */
   private async endOfWindow(runId: string, { after, size, ...query }: Window): Promise<string | null> {
-    const sql = `SELECT ${orderOf(query).last}(episode_id) AS window_end, count() AS num_episodes FROM (${windowOf(query)})`;
+    const sql = `SELECT ${toOrder(query).last}(episode_id) AS window_end, count() AS num_episodes FROM (${makeWindow(query)})`;
     const [row] = await this.store.queryRows<{ windowEnd: string; numEpisodes: number }>(sql, {
       runId,
       after,
@@ -177,7 +179,7 @@ export class EpisodeListService {
     const episodeIds = found.slice(0, query.limit + 1);
     if (episodeIds.length === 0) return { items: [], nextCursor: null };
     const next = {
-      ...{ after: orderOf(query).start, wanted: episodeIds.length, episodeIds },
+      ...{ after: toOrder(query).start, wanted: episodeIds.length, episodeIds },
       among: 'episode_id IN {episodeIds:Array(String)}',
     };
     return toPage(await this.readNext(runId, query, next), query.limit);
@@ -211,15 +213,15 @@ interface Order {
   readonly start: string;
 }
 
-function orderOf({ sort }: EpisodesQuery): Order {
+function toOrder({ sort }: EpisodesQuery): Order {
   return sort === 'newest'
     ? { direction: 'DESC', beyond: '<', notBeyond: '>=', last: 'min', start: AFTER_ALL }
     : { direction: 'ASC', beyond: '>', notBeyond: '<=', last: 'max', start: '' };
 }
 
 /** The next episodes of the run in the order of the list, read in the order of the sorting key. */
-function windowOf(query: EpisodesQuery): string {
-  const { direction, beyond } = orderOf(query);
+function makeWindow(query: EpisodesQuery): string {
+  const { direction, beyond } = toOrder(query);
   return `
     SELECT episode_id
     FROM events
@@ -229,5 +231,5 @@ function windowOf(query: EpisodesQuery): string {
 }
 
 function toPage(rows: readonly EpisodeListItem[], limit: number): Page<EpisodeListItem> {
-  return pageOf(rows, limit, { toItem: toEpisodeListItem, keyOf: (row) => [row.episodeId] });
+  return makePage(rows, limit, { toItem: toEpisodeListItem, keyOf: (row) => [row.episodeId] });
 }

@@ -12,7 +12,7 @@ import { ServedStore } from '../testing/served-store.js';
 import { TokenTexts } from '../tokens/token-texts.js';
 import { BranchService } from './branch.service.js';
 import { IS_POORER } from './episode-filter.js';
-import { type EpisodeRecordRow, episodeHeadingOf, GET_EPISODE_RECORDS } from './episode-heading.js';
+import { type EpisodeRecordRow, readEpisodeHeading, GET_EPISODE_RECORDS } from './episode-heading.js';
 import { EpisodeListService } from './episode-list.service.js';
 import { toEpisodeListItem } from './episode-row.js';
 import { EpisodeService } from './episode.service.js';
@@ -141,7 +141,7 @@ async function expectAsViews(key: { readonly runId: string; readonly episodeId: 
   expect(rows).toEqual(steps.map((step, i) => sameColumns(rows[i], step)));
   const [episode] = await ofView('stored_episodes', key);
   const answer = await episodes.get(key, part);
-  const heading = episodeHeadingOf(
+  const heading = readEpisodeHeading(
     key.runId,
     await served.store.queryRows<EpisodeRecordRow>(GET_EPISODE_RECORDS, key),
   );

@@ -15,7 +15,7 @@ import {
   type EpisodeRecordRow,
   GET_EPISODE_RECORDS,
   type EpisodeHeading,
-  episodeHeadingOf,
+  readEpisodeHeading,
 } from './episode-heading.js';
 
 /** Limit of tokens in one answer, so that an episode of long steps stays a few megabytes of JSON. */
@@ -161,7 +161,7 @@ export class EpisodeService {
   /** Null where its start is not stored. */
   private async readEpisode(key: EpisodeParams): Promise<EpisodeHeading | null> {
     const records = await this.store.queryRows<EpisodeRecordRow>(GET_EPISODE_RECORDS, { ...key });
-    return episodeHeadingOf(key.runId, records);
+    return readEpisodeHeading(key.runId, records);
   }
 
   private readSteps<Row extends StepRow>(

@@ -14,7 +14,7 @@ export function registerAllowedMethods(server: FastifyInstance): void {
   const routes = new Map<string, KnownRoute>();
   server.addHook('onRoute', ({ url, method }) => {
     if (url === DASHBOARD_URL) return;
-    const route = routes.get(url) ?? { pattern: patternOf(url), methods: new Set() };
+    const route = routes.get(url) ?? { pattern: makePattern(url), methods: new Set() };
     for (const each of [method].flat()) route.methods.add(each.toUpperCase());
     routes.set(url, route);
   });
@@ -34,7 +34,7 @@ export function registerAllowedMethods(server: FastifyInstance): void {
 }
 
 /** Matches what a path of the router matches: a part that begins with a colon is any text without a slash. */
-function patternOf(url: string): RegExp {
+function makePattern(url: string): RegExp {
   const parts = url.split('/').map((part) => (part.startsWith(':') ? '[^/]+' : part.replaceAll('.', '\\.')));
   return new RegExp(`^${parts.join('/')}/?$`);
 }

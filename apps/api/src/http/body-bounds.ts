@@ -33,17 +33,17 @@ export function registerBodyBounds(server: FastifyInstance): void {
     if (large) route.bodyLimit = large.maxBytes;
   });
   server.addHook('preValidation', (request, _reply, next) => {
-    const fault = takesRecords(request) ? null : faultOf(request.body, maxFieldsOf(request));
+    const fault = takesRecords(request) ? null : findFault(request.body, readMaxFields(request));
     next(fault === null ? undefined : new ProblemError('INVALID_REQUEST', fault));
   });
 }
 
-function maxFieldsOf({ method, routeOptions: { url } }: FastifyRequest): number {
+function readMaxFields({ method, routeOptions: { url } }: FastifyRequest): number {
   return LARGE_BODIES.get(`${method} ${url}`)?.maxFields ?? MAX_FIELDS;
 }
 
 /** Goes over the values with a list of its own instead of the call stack, and ends at the first fault. */
-function faultOf(body: unknown, maxFields: number): string | null {
+function findFault(body: unknown, maxFields: number): string | null {
   const waiting: { value: unknown; depth: number }[] = [{ value: body, depth: 0 }];
   let numFields = 0;
   for (let entry = waiting.pop(); entry !== undefined; entry = waiting.pop()) {

@@ -42,7 +42,7 @@ export class ProblemFilter implements ExceptionFilter {
     void reply
       .status(problem.status)
       .header('content-type', 'application/problem+json; charset=utf-8')
-      .send(hideKeys(JSON.stringify(problem.toBody(pathOf(request)))));
+      .send(hideKeys(JSON.stringify(problem.toBody(readPath(request)))));
   }
 }
 
@@ -51,7 +51,7 @@ function toProblem(error: unknown, request: FastifyRequest): ProblemError {
   if (error instanceof StoreError) return storeProblem(error);
   if (error instanceof RecordingError) return recordingProblem(error);
   if (error instanceof LogError && error.retriable) return new ProblemError('LOG_UNAVAILABLE', error.message);
-  const status = statusOf(error);
+  const status = readStatus(error);
   const message = error instanceof Error ? error.message : String(error);
   switch (status) {
     case 400:
@@ -59,7 +59,7 @@ function toProblem(error: unknown, request: FastifyRequest): ProblemError {
     // @fastify/static answers 403 to a path that leads out of its directory.
     case 403:
     case 404:
-      return new ProblemError('NOT_FOUND', `No route for ${request.method} ${pathOf(request)}`);
+      return new ProblemError('NOT_FOUND', `No route for ${request.method} ${readPath(request)}`);
     case 413:
       return new ProblemError('BODY_TOO_LARGE', message);
     case 415:
@@ -71,7 +71,7 @@ function toProblem(error: unknown, request: FastifyRequest): ProblemError {
   }
 }
 
-function pathOf(request: FastifyRequest): string {
+function readPath(request: FastifyRequest): string {
   return request.url.split('?')[0];
 }
 
@@ -86,7 +86,7 @@ function storeProblem(error: StoreError): ProblemError {
 }
 
 /** The HTTP status that Nest and Fastify put on the errors they throw; 500 for any other error. */
-function statusOf(error: unknown): number {
+function readStatus(error: unknown): number {
   if (error instanceof HttpException) return error.getStatus();
   const status = (error as { readonly statusCode?: unknown } | null)?.statusCode;
   return typeof status === 'number' ? status : 500;

@@ -21,15 +21,15 @@ export const OWN_MEDIA_TYPES: readonly string[] = [...new Set(Object.values(ROUT
 );
 
 export function takesRecords(request: FastifyRequest): boolean {
-  return request.method === 'POST' && typesOf(request) !== undefined;
+  return request.method === 'POST' && findTypes(request) !== undefined;
 }
 
 /** The media type of a request's body; null when the route does not take it. */
 export function recordMediaType(request: FastifyRequest): string | null {
   const mediaType = (request.headers['content-type'] ?? '').split(';')[0].trim().toLowerCase();
-  return typesOf(request)?.find((known) => known === mediaType) ?? null;
+  return findTypes(request)?.find((known) => known === mediaType) ?? null;
 }
 
-function typesOf({ routeOptions: { url = '' } }: FastifyRequest): readonly string[] | undefined {
+function findTypes({ routeOptions: { url = '' } }: FastifyRequest): readonly string[] | undefined {
   return Object.hasOwn(ROUTES, url) ? ROUTES[url] : undefined;
 }

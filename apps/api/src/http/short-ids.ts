@@ -67,7 +67,7 @@ export class ShortIds {
 
   private async find(wanted: string, kind: Kind, runId: string): Promise<string> {
     const named = wanted === 'latest' && kind === RUN;
-    const items = await this.store.queryRows<Named>(named ? NEWEST_RUN : newestOf(kind), {
+    const items = await this.store.queryRows<Named>(named ? NEWEST_RUN : selectNewest(kind), {
       part: wanted,
       runId,
     });
@@ -83,7 +83,7 @@ export class ShortIds {
 }
 
 /** The newest that a message names, at most as many as it shows: all episodes of a run begin alike. */
-function newestOf({ query }: Kind): string {
+function selectNewest({ query }: Kind): string {
   return `SELECT id, name, count() OVER () AS total FROM (${query}) ORDER BY id DESC LIMIT ${MAX_ID_CANDIDATES}`;
 }
 

@@ -1,11 +1,11 @@
 import { Injectable } from '@nestjs/common';
 import { isLoopback } from '@retrace/page-guard';
-import { keyPrefixOf, KeyRing, type KeyVerdict, type StoredKey } from '@retrace/process';
+import { formatKeyPrefix, KeyRing, type KeyVerdict, type StoredKey } from '@retrace/process';
 import type { FastifyRequest } from 'fastify';
 import { ApiConfig } from '../config/api-config.js';
 import { ProblemError } from '../problems/problem.js';
-import { scopeOf, type AccessLevel } from './access.js';
-import { sessionTokenOf } from './session-cookie.js';
+import { requiredScope, type AccessLevel } from './access.js';
+import { readSessionToken } from './session-cookie.js';
 import { SessionFiles } from './session-files.js';
 
 /** Who makes a request. */
@@ -37,13 +37,13 @@ export class AccessControl {
   async identify(request: FastifyRequest): Promise<Caller> {
     if (!(await this.needsKey())) return { kind: 'anyone' };
     const { authorization } = request.headers;
-    if (authorization !== undefined) return callerOf(await this.verifyHeader(authorization));
-    const token = sessionTokenOf(request);
+    if (authorization !== undefined) return toCaller(await this.verifyHeader(authorization));
+    const token = readSessionToken(request);
     if (token === undefined)
       return stranger('KEY_REQUIRED', 'This server needs an API key: send "Authorization: Bearer <key>"');
     const session = await this.sessions.find(token);
     if (session === null) return stranger('KEY_REQUIRED', 'The session has ended; log in again');
-    return callerOf(await this.keys.verifyId(session.keyId));
+    return toCaller(await this.keys.verifyId(session.keyId));
   }
 
   /**
@@ -55,11 +55,11 @@ export class AccessControl {
     if (level === 'monitoring' && this.isLocal) return;
     if (caller.kind === 'stranger') throw caller.problem;
     const { name, scopes } = caller.key;
-    const scope = scopeOf(level);
+    const scope = requiredScope(level);
     if (scopes.includes(scope) || scopes.includes('admin')) return;
     throw new ProblemError(
       'SCOPE_MISSING',
-      `${what} needs the scope "${scope}"; key "${name}" (${keyPrefixOf(caller.key)}) has ${scopes.join(', ')}`,
+      `${what} needs the scope "${scope}"; key "${name}" (${formatKeyPrefix(caller.key)}) has ${scopes.join(', ')}`,
     );
   }
 
@@ -81,7 +81,7 @@ export class AccessControl {
   }
 }
 
-function callerOf(verdict: KeyVerdict): Caller {
+function toCaller(verdict: KeyVerdict): Caller {
   return verdict.kind === 'accepted'
     ? { kind: 'key', key: verdict.key }
     : stranger('KEY_INVALID', verdict.reason);

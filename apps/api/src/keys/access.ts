@@ -15,7 +15,7 @@ export const COOKIE_SCHEME = 'session';
 
 /** Declares who may call a route. Every method of a controller has it; a route without it needs `admin`. */
 export function Access(level: AccessLevel): MethodDecorator {
-  const scope = level === 'open' ? [] : [ApiExtension('x-scope', scopeOf(level))];
+  const scope = level === 'open' ? [] : [ApiExtension('x-scope', requiredScope(level))];
   // Where no key is needed depends on the server for `monitoring`, so that the document demands none.
   const security =
     level === 'open' || level === 'monitoring'
@@ -50,7 +50,7 @@ const AS_OF =
   'Answers with what was known then: a time such as `2026-11-23T09:00:00.5Z`, the id of an event, or `RUN@N` for the commit of update N of a run, of whose id a part will do';
 
 /** The scope that a key needs at this level. */
-export function scopeOf(level: Exclude<AccessLevel, 'open'>): KeyScope {
+export function requiredScope(level: Exclude<AccessLevel, 'open'>): KeyScope {
   return level === 'monitoring' ? 'read' : level;
 }
 

@@ -2,7 +2,7 @@ import rateLimit from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { DOCUMENTATION_ROUTES } from '../http/documentation.js';
 import { ProblemError } from '../problems/problem.js';
-import { scopeOf, type AccessLevel } from './access.js';
+import { requiredScope, type AccessLevel } from './access.js';
 import type { AccessControl, Caller } from './access-control.js';
 
 const WINDOW_MS = 1_000;
@@ -62,7 +62,7 @@ export function requireLevel({ control, request, reply }: Exchange, level: Acces
   try {
     control.check(request.caller, level, what);
   } catch (error) {
-    if (error instanceof ProblemError) void reply.headers(challengeOf(error, level));
+    if (error instanceof ProblemError) void reply.headers(toChallenge(error, level));
     throw error;
   }
 }
@@ -82,7 +82,7 @@ function refuseAsTooMany(
 }
 
 /** The header by which RFC 6750 says what is missing. */
-function challengeOf({ code }: ProblemError, level: AccessLevel): Record<string, string> {
+function toChallenge({ code }: ProblemError, level: AccessLevel): Record<string, string> {
   const realm = 'Bearer realm="retrace"';
   switch (code) {
     case 'KEY_REQUIRED':
@@ -91,7 +91,7 @@ function challengeOf({ code }: ProblemError, level: AccessLevel): Record<string,
       return { 'www-authenticate': `${realm}, error="invalid_token"` };
     case 'SCOPE_MISSING':
       return {
-        'www-authenticate': `${realm}, error="insufficient_scope", scope="${level === 'open' ? '' : scopeOf(level)}"`,
+        'www-authenticate': `${realm}, error="insufficient_scope", scope="${level === 'open' ? '' : requiredScope(level)}"`,
       };
     default:
       return {};

@@ -1,5 +1,5 @@
 import { isLoopback } from '@retrace/page-guard';
-import { KeyDirectory, keyPrefixOf, keyStateAt } from '@retrace/process';
+import { KeyDirectory, formatKeyPrefix, keyStateAt } from '@retrace/process';
 import { ApiError } from '../api-error.js';
 import type { ApiConfig } from '../config/api-config.js';
 
@@ -27,7 +27,7 @@ export async function requireKey(
   if (firstKeyFile !== null) {
     const first = await directory.createFirst(firstKeyFile, nowMs);
     if (keyStateAt(first, nowMs) === 'active') {
-      say(`API key ${keyPrefixOf(first)} with scope admin is in the file ${firstKeyFile}`);
+      say(`API key ${formatKeyPrefix(first)} with scope admin is in the file ${firstKeyFile}`);
       return;
     }
   }

@@ -6,7 +6,7 @@ export const SESSION_COOKIE = 'retrace_session';
 const OPTIONS = { path: '/api', httpOnly: true, sameSite: 'strict' } as const;
 
 /** The token of the session that a request belongs to; undefined without one. */
-export function sessionTokenOf({ headers }: FastifyRequest): string | undefined {
+export function readSessionToken({ headers }: FastifyRequest): string | undefined {
   return headers.cookie === undefined ? undefined : parseCookie(headers.cookie)[SESSION_COOKIE];
 }
 
@@ -14,7 +14,7 @@ export function sessionTokenOf({ headers }: FastifyRequest): string | undefined 
  * The value of `Set-Cookie` that gives a browser its token. Browsers name their origin with a POST: where that is HTTPS, also before a
  * proxy that ends it, the cookie never leaves over HTTP.
  */
-export function setCookieOf(token: string, maxAgeSeconds: number, { headers }: FastifyRequest): string {
+export function formatSetCookie(token: string, maxAgeSeconds: number, { headers }: FastifyRequest): string {
   const secure = headers.origin?.startsWith('https://') === true;
   return stringifySetCookie(SESSION_COOKIE, token, { ...OPTIONS, secure, maxAge: maxAgeSeconds });
 }

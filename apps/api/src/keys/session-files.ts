@@ -36,7 +36,7 @@ export class SessionFiles {
     await this.removeExpired(this.directory);
     const token = randomBytes(32).toString('base64url');
     const session: Session = { keyId, expiresAtMs: Date.now() + SESSION_MS };
-    await writeFile(join(this.directory, nameOf(token)), JSON.stringify(session), {
+    await writeFile(join(this.directory, makeName(token)), JSON.stringify(session), {
       mode: 0o600,
       flag: 'wx',
     });
@@ -46,7 +46,7 @@ export class SessionFiles {
   /** Returns the session of a token; null when there is none, or it has expired. */
   async find(token: string): Promise<Session | null> {
     if (this.directory === null) return null;
-    const name = nameOf(token);
+    const name = makeName(token);
     const cached = this.cache.get(name);
     const nowMs = Date.now();
     const isFresh = cached !== undefined && nowMs - cached.readAtMs < MAX_AGE_MS;
@@ -57,7 +57,7 @@ export class SessionFiles {
 
   async end(token: string): Promise<void> {
     if (this.directory === null) return;
-    const name = nameOf(token);
+    const name = makeName(token);
     await rm(join(this.directory, name), { force: true });
     this.cache.delete(name);
   }
@@ -76,7 +76,7 @@ export class SessionFiles {
   }
 }
 
-function nameOf(token: string): string {
+function makeName(token: string): string {
   return createHash('sha256').update(token).digest('hex');
 }
 

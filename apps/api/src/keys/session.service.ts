@@ -3,7 +3,7 @@ import { KeyRing, type StoredKey } from '@retrace/process';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ProblemError } from '../problems/problem.js';
 import { AccessControl } from './access-control.js';
-import { clearedCookie, sessionTokenOf, setCookieOf } from './session-cookie.js';
+import { clearedCookie, readSessionToken, formatSetCookie } from './session-cookie.js';
 import { SessionFiles } from './session-files.js';
 import type { SessionRequest, SessionStatus } from './session.dto.js';
 
@@ -25,12 +25,12 @@ export class SessionService {
     const verdict = await this.keys.verify(key.trim());
     if (verdict.kind === 'refused') throw new ProblemError('KEY_INVALID', verdict.reason);
     const { token, maxAgeSeconds } = await this.sessions.begin(verdict.key.id);
-    void reply.header('set-cookie', setCookieOf(token, maxAgeSeconds, request));
+    void reply.header('set-cookie', formatSetCookie(token, maxAgeSeconds, request));
     return this.statusOf(verdict.key);
   }
 
   async logOut(request: FastifyRequest, reply: FastifyReply): Promise<SessionStatus> {
-    const token = sessionTokenOf(request);
+    const token = readSessionToken(request);
     if (token !== undefined) await this.sessions.end(token);
     void reply.header('set-cookie', clearedCookie());
     return this.statusOf(null);

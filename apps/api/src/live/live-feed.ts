@@ -68,7 +68,7 @@ export class LiveFeed implements OnApplicationBootstrap, OnModuleDestroy {
     while (offset < this.nextOffset) {
       const records = await this.log.read('control', 0, offset, { maxRecords: this.nextOffset - offset });
       if (records.length === 0) break;
-      messages.push(...messagesOf(records));
+      messages.push(...listMessages(records));
       offset = records[records.length - 1].offset + 1;
     }
     return messages;
@@ -82,11 +82,11 @@ export class LiveFeed implements OnApplicationBootstrap, OnModuleDestroy {
           signal,
           maxRecords: 500,
         })) {
-          for (const message of messagesOf(records)) this.publish(message);
+          for (const message of listMessages(records)) this.publish(message);
           this.nextOffset = records[records.length - 1].offset + 1;
         }
       } catch (error) {
-        this.logger.error(`reading the log failed, retrying: ${reasonOf(error)}`);
+        this.logger.error(`reading the log failed, retrying: ${describeError(error)}`);
         await sleep(RESTART_MS, undefined, { signal }).catch(() => undefined);
       }
     }
@@ -99,11 +99,11 @@ export class LiveFeed implements OnApplicationBootstrap, OnModuleDestroy {
   }
 }
 
-function reasonOf(error: unknown): string {
+function describeError(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-function messagesOf(records: readonly LogRecord[]): LiveMessage[] {
+function listMessages(records: readonly LogRecord[]): LiveMessage[] {
   return records.flatMap(({ offset, bytes }) => {
     const decoded = decodeEvent(bytes);
     // The sink reports dead letters; this stream leaves them out.

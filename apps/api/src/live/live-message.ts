@@ -26,11 +26,11 @@ export type LiveMessage = LiveContent & {
 
 /** The message for an event of the control stream; null for an event that no page shows. */
 export function toLiveMessage(offset: number, event: AnyEvent): LiveMessage | null {
-  const content = contentOf(event, Math.floor(event.occurredAtUs / 1000));
+  const content = findContent(event, Math.floor(event.occurredAtUs / 1000));
   return content && { ...content, offset, runId: event.runId };
 }
 
-function contentOf(event: AnyEvent, time: number): LiveContent | null {
+function findContent(event: AnyEvent, time: number): LiveContent | null {
   switch (event.kind) {
     case 'MetricsLogged': {
       const { source, step, names, values } = event.payload;

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { decodeCursor } from '../paging/cursor.js';
-import { pageOf, type Page, type PageQuery } from '../paging/page.js';
+import { makePage, type Page, type PageQuery } from '../paging/page.js';
 import { ProblemError } from '../problems/problem.js';
 import { isoTime } from '../store/store-time.js';
 import { StoreService } from '../store/store.service.js';
@@ -30,7 +30,7 @@ export class NotebooksService {
       LIST_NOTEBOOKS,
       params,
     );
-    return pageOf(rows, limit, {
+    return makePage(rows, limit, {
       toItem: ({ savedAtUs: _, ...row }) => withTimes(row),
       keyOf: (row) => [row.savedAtUs, row.notebookId],
     });

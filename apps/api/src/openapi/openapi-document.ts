@@ -15,7 +15,7 @@ import { VERSION } from '../version.js';
 
 /** Serves the OpenAPI document at `/api/openapi.json`; it is made when first asked for. */
 export function registerOpenApi(app: NestFastifyApplication): void {
-  SwaggerModule.setup('api/openapi', app, () => documentOf(app), {
+  SwaggerModule.setup('api/openapi', app, () => makeDocument(app), {
     ui: false,
     raw: ['json'],
     jsonDocumentUrl: 'api/openapi.json',
@@ -29,10 +29,10 @@ export async function createOpenApiDocument(): Promise<OpenAPIObject> {
     new FastifyAdapter(),
     { preview: true, logger: false, abortOnError: false },
   );
-  return documentOf(app);
+  return makeDocument(app);
 }
 
-function documentOf(app: NestFastifyApplication): OpenAPIObject {
+function makeDocument(app: NestFastifyApplication): OpenAPIObject {
   const description = new DocumentBuilder()
     .setTitle('Retrace')
     .setDescription(

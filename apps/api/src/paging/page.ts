@@ -31,7 +31,7 @@ export interface Page<Item> {
 }
 
 /** Makes a page out of up to `limit + 1` rows: the extra row only tells that there is a next page. */
-export function pageOf<Row, Item>(
+export function makePage<Row, Item>(
   rows: readonly Row[],
   limit: number,
   { toItem, keyOf }: { readonly toItem: (row: Row) => Item; readonly keyOf: (row: Row) => CursorKey },

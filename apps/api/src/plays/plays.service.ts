@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { readPlay } from '@retrace/store';
 import { decodeCursor } from '../paging/cursor.js';
-import { pageOf, type Page, type PageQuery } from '../paging/page.js';
+import { makePage, type Page, type PageQuery } from '../paging/page.js';
 import { ProblemError } from '../problems/problem.js';
 import { isoTime } from '../store/store-time.js';
 import { StoreService } from '../store/store.service.js';
@@ -31,7 +31,7 @@ export class PlaysService {
   async list({ limit, cursor }: PageQuery): Promise<Page<PlayListItem>> {
     const [before] = cursor ? decodeCursor(cursor, ['string']) : [LAST];
     const rows = await this.store.queryRows<PlayListItem>(LIST_PLAYS, { before, limit: limit + 1 });
-    return pageOf(rows, limit, {
+    return makePage(rows, limit, {
       toItem: ({ playId, startedAt, policies, environments }) => ({
         ...{ playId, policies, environments },
         startedAt: isoTime(startedAt),

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { decodeCursor } from '../paging/cursor.js';
-import { pageOf, type Page, type PageQuery } from '../paging/page.js';
+import { makePage, type Page, type PageQuery } from '../paging/page.js';
 import { isoTime } from '../store/store-time.js';
 import { StoreService } from '../store/store.service.js';
 import type { Policy } from './policies.dto.js';
@@ -21,7 +21,7 @@ export class PoliciesService {
   async list(runId: string, { limit, cursor }: PageQuery): Promise<Page<Policy>> {
     const [before] = cursor ? decodeCursor(cursor, ['number']) : [Number.MAX_SAFE_INTEGER];
     const rows = await this.store.queryRows<Policy>(LIST_POLICIES, { runId, before, limit: limit + 1 });
-    return pageOf(rows, limit, { toItem: toPolicy, keyOf: (row) => [row.policyVersion] });
+    return makePage(rows, limit, { toItem: toPolicy, keyOf: (row) => [row.policyVersion] });
   }
 }
 

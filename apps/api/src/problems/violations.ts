@@ -20,13 +20,13 @@ const SECRET_FIELDS: ReadonlySet<string> = new Set(['key']);
 export function describeViolations(errors: readonly ValidationError[], parent = ''): Violation[] {
   return errors.flatMap((error) => {
     const field = parent === '' ? error.property : `${parent}.${error.property}`;
-    const own = rulesOf(error, field).map((rule) => ({ field, value: valueOf(error), rule }));
+    const own = listRules(error, field).map((rule) => ({ field, value: toValue(error), rule }));
     return [...own, ...describeViolations(error.children ?? [], field)];
   });
 }
 
 /** Rules that share a message are reported once. */
-function rulesOf({ constraints = {}, value }: ValidationError, field: string): readonly string[] {
+function listRules({ constraints = {}, value }: ValidationError, field: string): readonly string[] {
   if ('whitelistValidation' in constraints) return [`Unknown parameter "${field}"`];
   const rules = [...new Set(Object.values(constraints))];
   return rules.length > 0 && value === undefined ? [`"${field}" is required`] : rules;
@@ -37,7 +37,7 @@ export function shown(value: unknown): string {
   return JSON.stringify(shorten(value)) ?? 'nothing';
 }
 
-function valueOf({ property, value }: ValidationError): unknown {
+function toValue({ property, value }: ValidationError): unknown {
   return SECRET_FIELDS.has(property) && value !== undefined ? '(hidden)' : shorten(value);
 }
 

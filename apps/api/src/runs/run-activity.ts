@@ -203,12 +203,12 @@ export class RunActivityReader {
     for (const row of metrics) metricsOf.get(row.runId)?.push(row);
     const versionOf = new Map(versions.map((row) => [row.runId, row.newestVersion]));
     return new Map(
-      Array.from(metricsOf, ([runId, rows]) => [runId, figuresOf(rows, versionOf.get(runId) ?? null)]),
+      Array.from(metricsOf, ([runId, rows]) => [runId, toFigures(rows, versionOf.get(runId) ?? null)]),
     );
   }
 }
 
-function figuresOf(rows: readonly MetricRow[], policyVersion: number | null): Figures {
+function toFigures(rows: readonly MetricRow[], policyVersion: number | null): Figures {
   const events = rows.find(({ name }) => name === '');
   const { updateNumber, medianS } = events ?? NO_UPDATES;
   return {

@@ -35,14 +35,14 @@ type Condition = (run: RunFacts) => boolean;
  */
 export function findListed(query: RunsQuery, listed: ListedRuns): RunList {
   checkMetric(query);
-  const mark = markOf(query);
-  const compare = comparatorOf(query);
-  const keyOf = sortKeyOf(query, listed);
+  const mark = makeMark(query);
+  const compare = makeComparator(query);
+  const keyOf = makeSortKey(query, listed);
   const last =
     query.cursor === undefined
       ? null
-      : lastOf(query, decodeListCursor(query.cursor, mark, ['string', 'string']));
-  const conditions = conditionsOf(query, listed);
+      : readLastPlace(query, decodeListCursor(query.cursor, mark, ['string', 'string']));
+  const conditions = listConditions(query, listed);
   const found: ListedRun[] = [];
   for (const run of listed.factsOf.values()) {
     if (!conditions.every((holds) => holds(run))) continue;
@@ -60,7 +60,7 @@ export function findListed(query: RunsQuery, listed: ListedRuns): RunList {
 const CURSOR_VERSION = 2;
 
 /** Tells a list from others, so that a cursor is taken only by its own. */
-function markOf(query: RunsQuery): string {
+function makeMark(query: RunsQuery): string {
   const { search, status, kind, tag, starred, seedsOf, startedFrom, archived, sort, metric, order } = query;
   return listMark([
     CURSOR_VERSION,
@@ -69,7 +69,7 @@ function markOf(query: RunsQuery): string {
   ]);
 }
 
-function conditionsOf(query: RunsQuery, { factsOf, statusOf }: ListedRuns): readonly Condition[] {
+function listConditions(query: RunsQuery, { factsOf, statusOf }: ListedRuns): readonly Condition[] {
   const { search = '', status, kind, tag, starred, seedsOf, startedFrom, archived } = query;
   const words = search
     .toLowerCase()
@@ -81,14 +81,14 @@ function conditionsOf(query: RunsQuery, { factsOf, statusOf }: ListedRuns): read
     tag !== undefined && ((run) => run.tags.includes(tag)),
     starred !== undefined && ((run) => run.starred === starred),
     startedFrom !== undefined && ((run) => run.kind === 'trained' && run.startedFrom === startedFrom),
-    seedsOf !== undefined && areSeedsOf(factsOf.get(seedsOf)),
+    seedsOf !== undefined && matchSeeds(factsOf.get(seedsOf)),
     words.length > 0 && ((run) => hasEach(words, run)),
     status !== undefined && ((run) => statusOf(run) === status),
   ];
   return given.filter((condition) => condition !== false);
 }
 
-function areSeedsOf(one: RunFacts | undefined): Condition {
+function matchSeeds(one: RunFacts | undefined): Condition {
   return (run) => one?.kind === 'trained' && run.kind === 'trained' && run.seedsKey === one.seedsKey;
 }
 
@@ -105,14 +105,14 @@ interface Place {
 
 const place = ({ run, key }: ListedRun): Place => ({ runId: run.runId, key });
 
-function sortKeyOf({ sort }: RunsQuery, { newestOf }: ListedRuns): (run: RunFacts) => ListedRun['key'] {
+function makeSortKey({ sort }: RunsQuery, { newestOf }: ListedRuns): (run: RunFacts) => ListedRun['key'] {
   if (sort === 'started') return (run) => run.runId;
   if (sort === 'name') return (run) => run.name.toLowerCase();
   return (run) => newestOf.get(run.runId) ?? null;
 }
 
 /** Those without a value come last, and run ids, which are UUIDv7 and sort by start, decide among equals. */
-function comparatorOf({ order }: RunsQuery): (a: Place, b: Place) => number {
+function makeComparator({ order }: RunsQuery): (a: Place, b: Place) => number {
   const sign = order === 'ascending' ? 1 : -1;
   return (a, b) => {
     if (a.key === null || b.key === null) {
@@ -127,7 +127,7 @@ const HAS_KEY = '=';
 const NO_KEY = '';
 
 /** The last run of the page before the one that is asked for. */
-function lastOf({ sort }: RunsQuery, [text, runId]: readonly [string, string]): Place {
+function readLastPlace({ sort }: RunsQuery, [text, runId]: readonly [string, string]): Place {
   if (text === NO_KEY) return { runId, key: null };
   const key = text.slice(HAS_KEY.length);
   return { runId, key: sort === 'metric' ? Number(key) : key };

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { recipeDifferences } from '@retrace/config';
 import type { Json } from '@retrace/trajectory';
 import { requestTimeMs } from '../store/asked-moment.js';
-import { pageOf, type Page } from '../paging/page.js';
+import { makePage, type Page } from '../paging/page.js';
 import { runNotFound } from '../store/read-run.js';
 import { isoTime, isoTimeOrNull } from '../store/store-time.js';
 import { RunActivityReader, type RunActivity } from './run-activity.js';
@@ -43,7 +43,7 @@ export class RunsService {
     const factsOf = await this.runs.all({ origins });
     const statusOf = (run: RunFacts) => statusOfRun(run, lastOf.get(run.runId), nowMs);
     const { runs, keyAfter } = findListed(asked, { factsOf, statusOf, newestOf });
-    const { items, nextCursor } = pageOf(runs, limit, { toItem: ({ run }) => run, keyOf: keyAfter });
+    const { items, nextCursor } = makePage(runs, limit, { toItem: ({ run }) => run, keyOf: keyAfter });
     return { items: await this.readListed(items, nowMs), nextCursor };
   }
 
@@ -103,7 +103,7 @@ function toOverview(run: RunFacts, { updates, ...activity }: RunActivity, nowMs:
   const status = statusOfRun(run, activity.lastActivityAt ?? undefined, nowMs);
   return {
     ...shown,
-    progress: numUpdates === 0 ? null : progressOf(updates, numUpdates, status === 'running'),
+    progress: numUpdates === 0 ? null : toProgress(updates, numUpdates, status === 'running'),
     status,
     startedAt: isoTime(run.startedAt),
     endedAt: isoTimeOrNull(run.endedAt),
@@ -111,7 +111,7 @@ function toOverview(run: RunFacts, { updates, ...activity }: RunActivity, nowMs:
   };
 }
 
-function progressOf(
+function toProgress(
   { updateNumber, medianS }: RunActivity['updates'],
   numUpdates: number,
   isRunning: boolean,

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { decodeCursor } from '../paging/cursor.js';
-import { pageOf, type Page, type PageQuery } from '../paging/page.js';
+import { makePage, type Page, type PageQuery } from '../paging/page.js';
 import { isoTime } from '../store/store-time.js';
 import { StoreService } from '../store/store.service.js';
 import type { SamplingBlock } from './sampling.dto.js';
@@ -20,7 +20,7 @@ export class SamplingService {
   async list(runId: string, { limit, cursor }: PageQuery): Promise<Page<SamplingBlock>> {
     const [skipped] = cursor ? decodeCursor(cursor, ['number']) : [0];
     const rows = await this.store.queryRows<SamplingBlock>(LIST_BLOCKS, { runId, skipped, limit: limit + 1 });
-    return pageOf(rows, limit, {
+    return makePage(rows, limit, {
       toItem: (row) => ({ ...row, blockedAt: isoTime(row.blockedAt) }),
       keyOf: () => [skipped + limit],
     });

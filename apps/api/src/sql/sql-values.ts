@@ -10,7 +10,7 @@ const INTEGER = /^-?\d+$/;
  *
  * @param type the column's type, as the store names it
  */
-export function integersOf(type: string): (value: Json) => Json {
+export function integerReader(type: string): (value: Json) => Json {
   return HOLDS_WIDE_INTEGERS.test(type) && !HOLDS_TEXT.test(type) ? exactNumbers : (value) => value;
 }
 

@@ -24,7 +24,7 @@ import {
   type SqlSchema,
   type SqlTable,
 } from './sql.dto.js';
-import { integersOf } from './sql-values.js';
+import { integerReader } from './sql-values.js';
 
 /** Tables that user SQL may read. */
 const TABLES = [
@@ -106,7 +106,7 @@ export class SqlService implements OnApplicationShutdown {
       const result = await this.readonlyClient.queryTable(limitRows(statement, maxRows + 1), {
         settings: { ...LIMITS, ...requestSettings() },
       });
-      const readers = result.columns.map(({ type }) => integersOf(type));
+      const readers = result.columns.map(({ type }) => integerReader(type));
       const rows = result.rows
         .slice(0, maxRows)
         .map((row) => row.map((value, column) => readers[column](value as Json)));

@@ -142,7 +142,7 @@ export class ControlChanges {
       const records = await log.read('control', 0, next, { maxRecords: endOffset - next });
       if (records.length === 0) break;
       for (const { offset, bytes } of records) {
-        const { runId, kind, occurredAtUs } = envelopeOf(bytes);
+        const { runId, kind, occurredAtUs } = readEnvelope(bytes);
         this.remembered.push({ offset, runId, kind, occurredAtUs, isAfterEnd: this.ended.has(runId) });
         if (kind === 'RunEnded') this.ended.add(runId);
         else if (kind === 'TrainerClaimed' || kind === 'RunDeleted') this.ended.delete(runId);
@@ -159,7 +159,7 @@ export class ControlChanges {
 const NO_ENVELOPE = { runId: '', kind: '', occurredAtUs: 0 };
 
 /** A record that is damaged, or has a time that no event has, is a dead letter of no run. */
-function envelopeOf(bytes: Uint8Array): Pick<ControlChange, 'runId' | 'kind' | 'occurredAtUs'> {
+function readEnvelope(bytes: Uint8Array): Pick<ControlChange, 'runId' | 'kind' | 'occurredAtUs'> {
   const envelope = peekEnvelope(bytes);
   return envelope !== null && Number.isSafeInteger(envelope.occurredAtUs) ? envelope : NO_ENVELOPE;
 }

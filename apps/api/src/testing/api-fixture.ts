@@ -43,7 +43,7 @@ export class ApiFixture {
       numTrajectoryPartitions: 2,
     });
     const api = await startApiServer(
-      readApiConfig({ ...environmentOf(directory, store.url), ...environment }),
+      readApiConfig({ ...makeEnvironment(directory, store.url), ...environment }),
     );
     await api.storeReady;
     const client = createStoreClient({ url: store.url, username: 'retrace', password: PASSWORDS.full });
@@ -52,7 +52,7 @@ export class ApiFixture {
 
   /** The variables that the API was started with, except those of the test. */
   get environment(): Readonly<Record<string, string>> {
-    return environmentOf(this.directory, this.store.url);
+    return makeEnvironment(this.directory, this.store.url);
   }
 
   get tokenizerDirectory(): string {
@@ -128,7 +128,7 @@ export class ApiFixture {
   }
 }
 
-function environmentOf(directory: string, storeUrl: string): Record<string, string> {
+function makeEnvironment(directory: string, storeUrl: string): Record<string, string> {
   return {
     RETRACE_LOG_DIRECTORY: join(directory, 'log'),
     RETRACE_STORE_URL: storeUrl,

@@ -74,7 +74,7 @@ async function play(
 ): Promise<{ readonly steps: StepRecorded[]; readonly final: StepResult }> {
   const random = new Pcg32(plan.ordinal + 1);
   const environment = frozenLake.create();
-  const expert = agentOf(frozenLake, 'expert');
+  const expert = requireAgent(frozenLake, 'expert');
   const words = frozenLake.words ?? [];
   const steps: StepRecorded[] = [];
   for (let observation = await environment.reset(start); ;) {
@@ -129,7 +129,7 @@ function tokenColumns(
   };
 }
 
-function agentOf(spec: EnvironmentSpec, name: string): ScriptedAgent {
+function requireAgent(spec: EnvironmentSpec, name: string): ScriptedAgent {
   const agent = spec.agents.find((each) => each.name === name);
   if (!agent) throw new Error(`${spec.name} has no agent ${name}`);
   return agent;

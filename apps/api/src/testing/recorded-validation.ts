@@ -1,4 +1,4 @@
-import { partitionOf, type EventLog } from '@retrace/log';
+import { choosePartition, type EventLog } from '@retrace/log';
 import { frozenLake } from '@retrace/environments';
 import { controlEvent } from '@retrace/trajectory/testing';
 import { encodeEvent } from '@retrace/trajectory/codec';
@@ -32,7 +32,7 @@ export async function recordValidation(log: EventLog, plan: ValidationPlan): Pro
       split: 'validation',
       metadata: { validation: { policyVersion, decoding: 'greedy' } },
     });
-    const partition = partitionOf(runId, episode.episodeId, log.numPartitions('trajectories'));
+    const partition = choosePartition(runId, episode.episodeId, log.numPartitions('trajectories'));
     await log.append('trajectories', partition, episode.events.map(encodeEvent));
     episodes.push(episode);
   }

@@ -7,7 +7,7 @@ import {
   type PayloadOf,
 } from '@retrace/trajectory';
 import { controlEvent } from '@retrace/trajectory/testing';
-import { partitionOf, type EventLog } from '@retrace/log';
+import { choosePartition, type EventLog } from '@retrace/log';
 import { encodeEvent } from '@retrace/trajectory/codec';
 import { playEpisode, type RecordedEpisode } from './played-episode.js';
 import { tracedTokens } from './traced-tokens.js';
@@ -145,7 +145,7 @@ export class RunRecorder {
     const numPartitions = this.log.numPartitions('trajectories');
     const records = Array.from({ length: numPartitions }, (): Uint8Array[] => []);
     for (const { episodeId, events } of episodes) {
-      records[partitionOf(this.runId, episodeId, numPartitions)].push(...events.map(encodeEvent));
+      records[choosePartition(this.runId, episodeId, numPartitions)].push(...events.map(encodeEvent));
     }
     await Promise.all(
       records.map(async (some, partition) => {

@@ -43,12 +43,12 @@ function parseJson(bytes: Buffer): unknown {
   } catch (error) {
     throw new ProblemError('MALFORMED_BODY', `The body is no JSON: ${(error as Error).message}`);
   }
-  const fault = faultOf(message);
+  const fault = findFault(message);
   if (fault !== null) throw new ProblemError('MALFORMED_BODY', fault);
   return message;
 }
 
-function faultOf(message: unknown): string | null {
+function findFault(message: unknown): string | null {
   if (typeof message !== 'object' || message === null || Array.isArray(message))
     return 'The body must be an ExportTraceServiceRequest: an object with "resourceSpans"';
   const { resourceSpans = [] } = message as { readonly resourceSpans?: unknown };

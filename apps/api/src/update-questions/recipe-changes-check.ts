@@ -38,18 +38,18 @@ export class RecipeChangesCheck {
 
 /** Names the assignment after the longest beginning of the list that is valid: some fields can only be changed together. */
 function setViolations(recipe: Recipe, set: readonly string[]): Violation[] {
-  const ofAll = faultOf(recipe, set);
+  const ofAll = findFault(recipe, set);
   if (ofAll === null) return [];
   let numValid = set.length - 1;
-  while (numValid > 0 && faultOf(recipe, set.slice(0, numValid)) !== null) numValid--;
-  const fault = faultOf(recipe, set.slice(0, numValid + 1)) ?? ofAll;
+  while (numValid > 0 && findFault(recipe, set.slice(0, numValid)) !== null) numValid--;
+  const fault = findFault(recipe, set.slice(0, numValid + 1)) ?? ofAll;
   const whole = fault === ofAll ? '' : `; all together: ${ofAll}`;
   return [
     { field: `set.${numValid}`, value: shorten(set[numValid]), rule: `set.${numValid}: ${fault}${whole}` },
   ];
 }
 
-function faultOf(recipe: Recipe, assignments: readonly string[]): string | null {
+function findFault(recipe: Recipe, assignments: readonly string[]): string | null {
   try {
     return moduleFault(recipe, whatIfRecipe(recipe, assignments));
   } catch (error) {

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { decodeListCursor, listMark } from '../paging/cursor.js';
 import { sqlOrder } from '../paging/order.js';
-import { pageOf, type Page } from '../paging/page.js';
+import { makePage, type Page } from '../paging/page.js';
 import { StoreService } from '../store/store.service.js';
 import type { TrainedTokenColumns, UpdateInputParams } from './trained-tokens.dto.js';
 import {
@@ -120,6 +120,6 @@ export class UpdateInputsService {
       LIMIT {limit:UInt32} OFFSET {from:UInt64}`;
     const params = { runId, updateNumber, success: success ?? null, from, limit: limit + 1 };
     const rows = await this.store.queryRows<UpdateInput>(query, params);
-    return pageOf(rows, limit, { toItem: (row) => row, keyOf: () => [mark, from + limit] });
+    return makePage(rows, limit, { toItem: (row) => row, keyOf: () => [mark, from + limit] });
   }
 }

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { decodeCursor } from '../paging/cursor.js';
 import { ProblemError } from '../problems/problem.js';
-import { pageOf, type Page, type PageQuery } from '../paging/page.js';
+import { makePage, type Page, type PageQuery } from '../paging/page.js';
 import { isoTime, isoTimeOrNull } from '../store/store-time.js';
 import { StoreService } from '../store/store.service.js';
 import type { UpdateParams } from './update-inputs.dto.js';
@@ -44,7 +44,7 @@ export class UpdatesService {
   async list(runId: string, { limit, cursor }: PageQuery): Promise<Page<Update>> {
     const [before] = cursor ? decodeCursor(cursor, ['number']) : [Number.MAX_SAFE_INTEGER];
     const rows = await this.store.queryRows<UpdateRow>(LIST_UPDATES, { runId, before, limit: limit + 1 });
-    return pageOf(rows, limit, { toItem: toUpdate, keyOf: (row) => [row.updateNumber] });
+    return makePage(rows, limit, { toItem: toUpdate, keyOf: (row) => [row.updateNumber] });
   }
 
   /** @throws ProblemError `NOT_FOUND` */

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { Json } from '@retrace/trajectory';
 import { decodeCursor } from '../paging/cursor.js';
-import { pageOf, type Page, type PageQuery } from '../paging/page.js';
+import { makePage, type Page, type PageQuery } from '../paging/page.js';
 import { StoreService } from '../store/store.service.js';
 import type { ValidationAttempt, ValidationTask } from './validation-tasks.dto.js';
 
@@ -76,7 +76,7 @@ export class ValidationTasksService {
     if (numVersions === 0) return { items: [], nextCursor: null };
     const params = { runId, first, newest, skipped, limit: limit + 1 };
     const rows = await this.store.queryRows<TaskRow>(LIST_TASKS, params);
-    return pageOf(rows, limit, {
+    return makePage(rows, limit, {
       toItem: ({ taskId, environmentSeed, task, ...attempts }) => ({
         ...{ taskId, environmentSeed, task: task === '' ? null : (JSON.parse(task) as Json) },
         first: { ...attempts.first, policyVersion: first },

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { decodeCursor } from '../paging/cursor.js';
-import { pageOf, type Page } from '../paging/page.js';
+import { makePage, type Page } from '../paging/page.js';
 import { isoTime } from '../store/store-time.js';
 import { StoreService } from '../store/store.service.js';
 import type { ValidationFigures, ValidationsQuery } from './validations.dto.js';
@@ -31,7 +31,7 @@ export class ValidationsService {
       ...{ runId, skipped, split: split ?? '', families },
       limit: limit + 1,
     });
-    return pageOf(rows, limit, {
+    return makePage(rows, limit, {
       toItem: ({ passAtK, ...row }) => ({
         ...row,
         passAtK: Object.entries(passAtK).map(([k, pass]) => ({ k: Number(k), pass })),

@@ -2,7 +2,7 @@ import { Injectable } from '@nestjs/common';
 import { holdsAt, readAlarmOccurrences, readSilences, silenceAt, type StoredSilence } from '@retrace/store';
 import { type AlarmAcknowledgement, type ControlEventKind, RUN_FAILED } from '@retrace/trajectory';
 import { decodeCursor } from '../paging/cursor.js';
-import { pageOf, type Page, type PageQuery } from '../paging/page.js';
+import { makePage, type Page, type PageQuery } from '../paging/page.js';
 import { RunFactsReader } from '../runs/run-facts.js';
 import { requestTimeMs } from '../store/asked-moment.js';
 import { ControlChanges } from '../store/control-changes.js';
@@ -14,7 +14,7 @@ import type { AlarmAcknowledgementBody, AlarmItem, AlarmSilenceItem } from './al
 
 /**
  * Those of a monitor are one alarm of its run, whatever they say, as in Alertmanager; others are one where their texts differ only in numbers, as the
- * processes count them (`WarningLog`). A failed run is one, as it is where alarms are sent (`alarmOf`). `argMax` alone would pass over a step of null.
+ * processes count them (`WarningLog`). A failed run is one, as it is where alarms are sent (`toAlarm`). `argMax` alone would pass over a step of null.
  */
 const alarmsOf = (ofRuns: string): string => `
   SELECT
@@ -84,7 +84,7 @@ export class AlarmListService {
     alarms.sort(byNewest);
     const silences = heldSilences(keptOf);
     const nameOf = (runId: string): string => factsOf.get(runId)?.name ?? '';
-    return pageOf(alarms.slice(skipped, skipped + limit + 1), limit, {
+    return makePage(alarms.slice(skipped, skipped + limit + 1), limit, {
       toItem: ({ firstRaisedAt, lastRaisedAt, acknowledgement, ...row }) => {
         const silence = silenceAt(silences, row, requestTimeUs());
         return {
@@ -105,7 +105,7 @@ export class AlarmListService {
     const [skipped] = cursor ? decodeCursor(cursor, ['number']) : [0];
     const [keptOf, factsOf] = [await this.kept.all(), await this.runs.all()];
     const silences = heldSilences(keptOf).filter(({ runId }) => runId === '' || factsOf.has(runId));
-    return pageOf(silences.slice(skipped, skipped + limit + 1), limit, {
+    return makePage(silences.slice(skipped, skipped + limit + 1), limit, {
       toItem: (silence) => silenceItem(silence, (runId) => factsOf.get(runId)?.name ?? ''),
       keyOf: () => [skipped + limit],
     });

@@ -1,6 +1,6 @@
 import { Injectable } from '@nestjs/common';
 import { decodeCursor } from '../paging/cursor.js';
-import { pageOf, type Page, type PageQuery } from '../paging/page.js';
+import { makePage, type Page, type PageQuery } from '../paging/page.js';
 import { isoTime } from '../store/store-time.js';
 import { StoreService } from '../store/store.service.js';
 import type { RunWarning } from './warnings.dto.js';
@@ -25,7 +25,7 @@ export class WarningsService {
   async list(runId: string, { limit, cursor }: PageQuery): Promise<Page<RunWarning>> {
     const [skipped] = cursor ? decodeCursor(cursor, ['number']) : [0];
     const rows = await this.store.queryRows<RunWarning>(LIST_WARNINGS, { runId, skipped, limit: limit + 1 });
-    return pageOf(rows, limit, {
+    return makePage(rows, limit, {
       toItem: (row) => ({ ...row, raisedAt: isoTime(row.raisedAt) }),
       keyOf: () => [skipped + limit],
     });

@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import type { WhatIfQuestion } from '@retrace/process';
 import { decodeCursor } from '../paging/cursor.js';
-import { pageOf, type Page, type PageQuery } from '../paging/page.js';
+import { makePage, type Page, type PageQuery } from '../paging/page.js';
 import { QuestionQueue, type AskedQuestion, type QuestionKind } from '../update-questions/question-queue.js';
 import { WhatIfCheck } from './what-if-check.js';
 import type { WhatIfUpdateDto } from './what-if-update.dto.js';
@@ -24,7 +24,7 @@ export class WhatIfsService {
     const asked = this.questions.list(WHAT_IFS, runId);
     const [before] = cursor ? decodeCursor(cursor, ['string']) : [null];
     const from = before === null ? 0 : asked.findIndex(({ id }) => id === before) + 1;
-    return pageOf(asked.slice(from), limit, { toItem, keyOf: ({ id }) => [id] });
+    return makePage(asked.slice(from), limit, { toItem, keyOf: ({ id }) => [id] });
   }
 
   /** @throws ProblemError as `WhatIfCheck`; `QUESTIONS_UNAVAILABLE`, `TOO_MANY_QUESTIONS` */

@@ -41,7 +41,7 @@ export class OpenServers {
   async close(): Promise<void> {
     const entries = [...this.entries.values()];
     this.entries.clear();
-    for (const { opening } of entries) await closeOf(opening);
+    for (const { opening } of entries) await closeOpening(opening);
   }
 
   private release(entry: Entry): void {
@@ -54,13 +54,13 @@ export class OpenServers {
       if (this.entries.size <= this.maxOpen) return;
       if (numUsers > 0) continue;
       this.entries.delete(key);
-      void closeOf(opening);
+      void closeOpening(opening);
     }
   }
 }
 
 /** Closes a server, also one that is opening still; one that could not be opened needs nothing. */
-function closeOf(opening: Promise<OpenServer>): Promise<void> {
+function closeOpening(opening: Promise<OpenServer>): Promise<void> {
   return opening.then((server) => server.close()).catch(() => undefined);
 }
 

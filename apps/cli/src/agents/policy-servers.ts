@@ -72,7 +72,7 @@ export class PolicyServers {
     } catch (error) {
       // An answer that says nothing of a policy would count as that of an unknown program for good. Without one the proxy asks again.
       if (client.headersSent || (isKindQuestion(request) && isRefusal(error))) client.destroy();
-      else sendError(client, requestErrorOf(error));
+      else sendError(client, toRequestError(error));
     } finally {
       used?.release();
     }
@@ -115,7 +115,7 @@ async function forward({ request, body, client, url }: Forwarding): Promise<void
   await pipeline(answer, client);
 }
 
-function requestErrorOf(error: unknown): RequestError {
+function toRequestError(error: unknown): RequestError {
   if (error instanceof RequestError) return error;
   const message = error instanceof Error ? error.message : String(error);
   return isRefusal(error)

@@ -11,8 +11,8 @@ import { upstreamCommand } from '../commands/proxy/command.js';
 import { openTokenizer, upstreamConfig } from '../commands/proxy/serve-proxy.js';
 import { CREATED_BY } from '../installation.js';
 import { LOOPBACK } from '../roles/role-definitions.js';
-import { checkpointsOf } from '../services/checkpoints.js';
-import { commandEnvironment, dataDirectoryAt, keyDirectoryOf, logOf } from '../data-directory/environment.js';
+import { openCheckpoints } from '../services/checkpoints.js';
+import { commandEnvironment, dataDirectoryAt, locateKeys, locateLog } from '../data-directory/environment.js';
 import { AGENTS_RUN, namesUpstream } from '../roles/agents-run.js';
 import { LogPolicies } from './log-policies.js';
 import { PolicyServers } from './policy-servers.js';
@@ -46,7 +46,7 @@ export async function runAgentProxy(supervised: Supervised): Promise<void> {
     supervised.warn(message, 'warning');
   };
   const keys = new KeyGuard({
-    ...{ host: LOOPBACK, keyDirectory: keyDirectoryOf(directory), ownKey },
+    ...{ host: LOOPBACK, keyDirectory: locateKeys(directory), ownKey },
     // A call is recorded.
     ...{ scope: 'ingest', onWarning: warn },
   });
@@ -59,7 +59,7 @@ export async function runAgentProxy(supervised: Supervised): Promise<void> {
       ...{ retraceUrl: server.apiUrl, retraceKey: ownKey, stateDirectory: directory.agents },
       ...{ idleMs: IDLE_MS, maxBodyBytes: MAX_BODY_BYTES },
       // For another model server, agents send the keys of that one.
-      ...(policies !== null && { refusalOf: (headers: IncomingHttpHeaders) => refusalOf(keys, headers) }),
+      ...(policies !== null && { refusalOf: (headers: IncomingHttpHeaders) => findRefusal(keys, headers) }),
     },
     { warn, openTokenizer },
   );
@@ -70,7 +70,7 @@ export async function runAgentProxy(supervised: Supervised): Promise<void> {
   await policies?.close();
 }
 
-async function refusalOf(keys: KeyGuard, headers: IncomingHttpHeaders): Promise<CallRefusal | null> {
+async function findRefusal(keys: KeyGuard, headers: IncomingHttpHeaders): Promise<CallRefusal | null> {
   try {
     await keys.check(headers);
     return null;
@@ -97,8 +97,8 @@ function policiesAt(upstream: string) {
 async function openPolicies({ directory, keys, warn }: OpenPoliciesOptions): Promise<PolicyServers> {
   await openBackend();
   const policies = new LogPolicies({
-    log: await openLog(logOf(directory), CREATED_BY),
-    checkpoints: checkpointsOf(directory),
+    log: await openLog(locateLog(directory), CREATED_BY),
+    checkpoints: openCheckpoints(directory),
     maxBodyBytes: MAX_BODY_BYTES,
     warn,
   });

@@ -1,7 +1,7 @@
 import type { LogLocation } from '@retrace/log';
 import {
   CHECKPOINT_STORAGE_VARIABLES,
-  checkpointStorageOf,
+  readCheckpointStorage,
   DataDirectory,
   readVariables,
   type CheckpointStorageConfig,
@@ -22,7 +22,7 @@ export function dataDirectoryAt(path: string): DataDirectory {
 }
 
 /** The log in a data directory, with the limits that the environment sets. */
-export function logOf(directory: DataDirectory): Extract<LogLocation, { kind: 'lmdb' }> {
+export function locateLog(directory: DataDirectory): Extract<LogLocation, { kind: 'lmdb' }> {
   const { RETRACE_MAX_EVENT_BYTES: maxEventBytes } = readVariables(commandEnvironment, {
     reads: ['RETRACE_MAX_EVENT_BYTES'],
   });
@@ -30,7 +30,7 @@ export function logOf(directory: DataDirectory): Extract<LogLocation, { kind: 'l
 }
 
 /** The directory of the API keys: that of the data directory, unless the environment names another. */
-export function keyDirectoryOf(directory: DataDirectory): string {
+export function locateKeys(directory: DataDirectory): string {
   const variables = readVariables(commandEnvironment, { reads: ['RETRACE_API_KEYS_DIRECTORY'] });
   return variables.RETRACE_API_KEYS_DIRECTORY ?? directory.keys;
 }
@@ -38,5 +38,5 @@ export function keyDirectoryOf(directory: DataDirectory): string {
 /** The object storage of the checkpoints: the one that the environment names, or else that of the data directory; null where there is none. */
 export function checkpointStorageFor(directory: DataDirectory): CheckpointStorageConfig | null {
   const variables = readVariables(commandEnvironment, { reads: CHECKPOINT_STORAGE_VARIABLES });
-  return checkpointStorageOf(variables) ?? directory.checkpointStorage();
+  return readCheckpointStorage(variables) ?? directory.checkpointStorage();
 }

@@ -12,7 +12,7 @@ interface OpenStore {
 }
 
 /** Gives a run the stored episodes of a log and its store, whose sink is another process. */
-export async function dataSessionOf({ client, log, ...address }: OpenStore): Promise<DataSession> {
+export async function openDataSessionOn({ client, log, ...address }: OpenStore): Promise<DataSession> {
   const { untilVisible } = await import('@retrace/store');
   return {
     client,

@@ -25,7 +25,7 @@ export async function printPlan(session: StoreSession, { isJson, ...query }: Pla
   console.log(
     plan.tables.length === 0 ? 'reads no rows: the engine knows the answer' : renderRecords(plan.tables),
   );
-  console.log(`\n${plan.steps.flatMap(linesOf).join('\n')}`);
+  console.log(`\n${plan.steps.flatMap(listLines).join('\n')}`);
 }
 
 async function readPlan(
@@ -48,7 +48,7 @@ async function readPlan(
   }
 }
 
-function linesOf({ depth, name, detail, indexes }: PlanStep): string[] {
+function listLines({ depth, name, detail, indexes }: PlanStep): string[] {
   const indent = '  '.repeat(depth);
   return [
     `${indent}${name} ${shownText(detail)}`.trimEnd(),

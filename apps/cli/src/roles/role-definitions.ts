@@ -6,7 +6,7 @@ import {
   type DataDirectory,
   type BackendChoice,
 } from '@retrace/process';
-import { checkpointStorageFor, keyDirectoryOf, logOf } from '../data-directory/environment.js';
+import { checkpointStorageFor, locateKeys, locateLog } from '../data-directory/environment.js';
 import { installation } from '../installation.js';
 import type { RoleDefinition } from '../supervisor/role.js';
 import type { ReadyMessage } from '../supervisor/role-process.js';
@@ -69,7 +69,7 @@ export function storeRole(
       // Each running statement occupies a thread of libuv's pool.
       UV_THREADPOOL_SIZE: '12',
       RETRACE_STORE_HOST: LOOPBACK,
-      RETRACE_STORE_PORT: portOf(firstReady) ?? `${port}`,
+      RETRACE_STORE_PORT: findPort(firstReady) ?? `${port}`,
       RETRACE_STORE_USER: user,
       RETRACE_STORE_PASSWORD: password,
       RETRACE_STORE_READONLY_USER: readonlyUser,
@@ -118,10 +118,10 @@ export function apiRole({
         RETRACE_STORE_READONLY_USER: readonlyUser,
         RETRACE_STORE_READONLY_PASSWORD: readonlyPassword,
         RETRACE_API_HOST: LOOPBACK,
-        RETRACE_API_KEYS_DIRECTORY: keyDirectoryOf(directory),
+        RETRACE_API_KEYS_DIRECTORY: locateKeys(directory),
         RETRACE_TRACE_DIRECTORY: directory.traces,
         RETRACE_ALARM_DIRECTORY: directory.alarms,
-        RETRACE_API_PORT: Number(portOf(firstReady) ?? port),
+        RETRACE_API_PORT: Number(findPort(firstReady) ?? port),
         RETRACE_QUESTIONS_SCRIPT: installation.program('questions'),
         RETRACE_DASHBOARD_DIRECTORY: installation.dashboard,
         RETRACE_DOCUMENTATION_DIRECTORY: installation.documentation,
@@ -169,7 +169,7 @@ export function agentsRole(directory: DataDirectory, agentsKey: string): RoleDef
     script: installation.program('agents'),
     niceness: BEHIND_TRAINING,
     environment: () =>
-      roleEnvironment(logOf(directory), {
+      roleEnvironment(locateLog(directory), {
         RETRACE_DATA_DIR: directory.root,
         RETRACE_AGENTS_KEY: agentsKey,
       }),
@@ -281,7 +281,7 @@ function storeEnvironment(
   variables: Parameters<typeof roleEnvironment>[1],
 ): Record<string, string> {
   const { user, password } = directory.credentials();
-  return roleEnvironment(logOf(directory), {
+  return roleEnvironment(locateLog(directory), {
     // Also hides one that this process inherited.
     RETRACE_STORE_URL: storeUrl ?? '',
     RETRACE_STORE_USER: user,
@@ -294,6 +294,6 @@ function storeEnvironment(
 }
 
 /** The port in the first ready message; undefined before there was one. */
-function portOf(firstReady: ReadyMessage | null): string | undefined {
+function findPort(firstReady: ReadyMessage | null): string | undefined {
   return firstReady?.url === undefined ? undefined : new URL(firstReady.url).port;
 }

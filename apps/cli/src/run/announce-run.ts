@@ -10,7 +10,7 @@ export function announceRun({
 }: BegunRun): string {
   const source = initFrom?.source;
   const from = source ? `, from policy ${source.policyVersion} of run ${source.runId}` : '';
-  const start = `${isResumed ? 'resuming' : 'started'} ${name}, run ${runId}${from}${teacherOf(distillation)}`;
+  const start = `${isResumed ? 'resuming' : 'started'} ${name}, run ${runId}${from}${describeTeacher(distillation)}`;
   if (data) {
     return `${start}: ${counted(numUpdates, 'update')} on ${data.sources.map(({ from }) => from).join(' + ')}`;
   }
@@ -20,7 +20,7 @@ export function announceRun({
   return `${start}: ${counted(numUpdates, 'update')}, ${length}`;
 }
 
-function teacherOf(distillation: Recipe['distillation']): string {
+function describeTeacher(distillation: Recipe['distillation']): string {
   if (!distillation) return '';
   const { policy, model, endpoint } = distillation.teacher;
   const { policyVersion, runId } = policy?.source ?? {};

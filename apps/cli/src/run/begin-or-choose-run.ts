@@ -4,7 +4,7 @@ import { ControlTail, openLog } from '@retrace/log';
 import { beginRun, chooseRun, hasBaselines, recordBaselines, type BegunRun } from '@retrace/runs/begin';
 import { CREATED_BY, readCodeVersion } from '../installation.js';
 import { withInterrupt } from '../terminal/with-interrupt.js';
-import { dataSessionOf } from '../queries/data-session.js';
+import { openDataSessionOn } from '../queries/data-session.js';
 import { withConnection } from '../services/connection.js';
 import { followControlEvents } from './follow-control-events.js';
 import { startMetricsExport, type MetricsOptions } from './metrics-export.js';
@@ -12,7 +12,7 @@ import { measureApart } from './measure-apart.js';
 import { requireEngine } from './require-engine.js';
 import { RunProgress } from './run-progress.js';
 import { sayChosenRun } from './said-runs.js';
-import { checkpointsOf } from '../services/checkpoints.js';
+import { openCheckpoints } from '../services/checkpoints.js';
 import type { Services } from '../services/services.js';
 
 /** Resumes the unfinished run of this recipe in the log of the services, or starts a new one. */
@@ -23,10 +23,10 @@ export async function beginRunOn(services: Services, recipe: Recipe): Promise<Be
       recipe,
       requireEngine,
       codeVersion: await readCodeVersion(),
-      checkpoints: checkpointsOf(directory),
+      checkpoints: openCheckpoints(directory),
       withData: (work) =>
         withConnection(directory, services, services.log, async (connection) =>
-          work(await dataSessionOf({ ...services, ...connection })),
+          work(await openDataSessionOn({ ...services, ...connection })),
         ),
       onNotice: sayOnStderr,
       onChosen: sayChosenRun,

@@ -25,7 +25,7 @@ export async function measureApart(recipe: Recipe, signal: AbortSignal): Promise
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
     serialization: 'advanced',
   });
-  const ended = endOf(child);
+  const ended = awaitEnd(child);
   if (child.pid !== undefined) lowerPriority(child.pid, LOWEST_PRIORITY);
   const baselines: Baseline[] = [];
   child.on('message', (baseline) => baselines.push(baseline as Baseline));
@@ -43,7 +43,7 @@ export async function measureApart(recipe: Recipe, signal: AbortSignal): Promise
 }
 
 /** Resolves once a process has ended: to null, or to why it failed. A command that is done does not wait for it. */
-function endOf(child: ChildProcess): Promise<string | null> {
+function awaitEnd(child: ChildProcess): Promise<string | null> {
   child.unref();
   child.channel?.unref();
   let said = '';

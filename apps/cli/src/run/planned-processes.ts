@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import {
   endpointUrls,
-  engineOf,
+  resolveEngine,
   isColocated,
   isValidatorColocated,
   needsCollector,
@@ -78,7 +78,7 @@ function awaited(process: string, url: string): PlannedProcess {
 }
 
 async function engineProcesses(recipe: Recipe): Promise<readonly PlannedProcess[]> {
-  const engine = engineOf(recipe);
+  const engine = resolveEngine(recipe);
   if (engine.kind === 'tensorflow') return [];
   if (engine.url !== undefined)
     return [awaited(engine.kind === 'torch' ? 'torch worker' : 'Tinker server', engine.url)];

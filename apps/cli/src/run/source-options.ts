@@ -13,7 +13,7 @@ export interface SourceOptions {
  *
  * @throws CliError `OPTION_INVALID` for more than one
  */
-export function sourceOf({ from, fromRun, fromDataset }: SourceOptions): DataSourceRecipe | null {
+export function readSource({ from, fromRun, fromDataset }: SourceOptions): DataSourceRecipe | null {
   const sources: DataSourceRecipe[] = [
     ...(from === undefined ? [] : [{ from: 'query', query: from } as const]),
     ...(fromRun === undefined ? [] : [{ from: 'run', run: fromRun } as const]),

@@ -5,7 +5,7 @@ import { CliError } from '../cli-error.js';
 import { commandEnvironment } from '../data-directory/environment.js';
 import type { CommonOptions } from '../options.js';
 import type { MetricsOptions } from './metrics-export.js';
-import { sourceOf, type SourceOptions } from './source-options.js';
+import { readSource, type SourceOptions } from './source-options.js';
 
 /** Options of the commands that train a recipe. */
 export interface TrainingOptions extends CommonOptions, SourceOptions, MetricsOptions {
@@ -66,14 +66,14 @@ export function resolveTrainingRecipe(
 ): Recipe {
   if (options.recipe === undefined)
     throw new CliError('OPTION_INVALID', '"--recipe" is required, or "--from …"');
-  const source = sourceOf(options);
+  const source = readSource(options);
   const ofSource = source === null ? [] : [onlySource(source)];
   const warn = (message: string) => console.error(`warning: ${message}`);
-  return resolveRecipe(options.recipe, { ...overridesOf(options, ofSource), warn });
+  return resolveRecipe(options.recipe, { ...listOverrides(options, ofSource), warn });
 }
 
 /** @param own assignments that those of the user overrule */
-export function overridesOf(
+export function listOverrides(
   {
     seed,
     updates: numUpdates,

@@ -6,7 +6,7 @@ import { openLmdbLog } from '@retrace/log/lmdb';
 import { DataDirectory } from '@retrace/process';
 import { expect, it } from 'vitest';
 import { beginRun } from '@retrace/runs/begin';
-import { checkpointsOf } from '../services/checkpoints.js';
+import { openCheckpoints } from '../services/checkpoints.js';
 import type { LogEntry } from '../supervisor/log-stream.js';
 import { JoinedStore } from './joined-store.js';
 
@@ -20,7 +20,7 @@ it('JoinedStore: says at once how much of the log a store lacks whose server has
       codeVersion: '1.2.3',
       requireEngine: () => Promise.resolve(),
       onNotice: () => undefined,
-      checkpoints: checkpointsOf(directory),
+      checkpoints: openCheckpoints(directory),
     });
     const server = { pid: 1, apiUrl: '', storeUrl: 'http://127.0.0.1:1', hasSink: true, startedAt: '' };
     const log = { write: (entry: LogEntry) => entries.push(entry), progress: () => undefined };

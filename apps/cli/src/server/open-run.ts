@@ -6,10 +6,10 @@ import { CliError } from '../cli-error.js';
 import type { HeldDataDirectory } from '../data-directory/hold-data-directory.js';
 import { RecipeLock } from '../data-directory/recipe-lock.js';
 import { readCodeVersion } from '../installation.js';
-import { dataSessionOf } from '../queries/data-session.js';
+import { openDataSessionOn } from '../queries/data-session.js';
 import { requireEngine } from '../run/require-engine.js';
 import { sayChosenRun } from '../run/said-runs.js';
-import { checkpointsOf } from '../services/checkpoints.js';
+import { openCheckpoints } from '../services/checkpoints.js';
 import type { WarningRecorder } from '../supervisor/warning-recorder.js';
 import type { StoreOfRuns } from './store-of-runs.js';
 
@@ -53,7 +53,7 @@ export async function openRun(
   }
   const storeUrl = await storeSide.serving;
   return storeSide.ask(async (client) => {
-    const session = await dataSessionOf({ client, log: eventLog, directory, storeUrl });
+    const session = await openDataSessionOn({ client, log: eventLog, directory, storeUrl });
     await session.catchUp();
     const recipe =
       typeof asked === 'function' ? await asked(session, await readControlState(eventLog)) : asked;
@@ -72,7 +72,7 @@ async function lockAndBegin(
     const begun = await beginRun(eventLog, {
       ...{ ...options, recipe, requireEngine },
       codeVersion: await readCodeVersion(),
-      checkpoints: checkpointsOf(held.directory),
+      checkpoints: openCheckpoints(held.directory),
       onChosen: sayChosenRun,
     });
     lock.nameRun(begun.runId);

@@ -1,5 +1,5 @@
 import { mintKey, type DataDirectory, type ServerAddress } from '@retrace/process';
-import { checkpointStorageFor, logOf } from '../data-directory/environment.js';
+import { checkpointStorageFor, locateLog } from '../data-directory/environment.js';
 import type { Recipe } from '@retrace/config';
 import { readControlState, type EventLog } from '@retrace/log';
 import type { RunSummary } from '@retrace/runs';
@@ -13,7 +13,7 @@ import {
 import { CREATED_BY } from '../installation.js';
 import { sayChosenRun } from '../run/said-runs.js';
 import { environmentAssignments } from '../run/training-recipe.js';
-import { checkpointsOf } from '../services/checkpoints.js';
+import { openCheckpoints } from '../services/checkpoints.js';
 import type { LogStream } from '../supervisor/log-stream.js';
 import { WarningRecorder } from '../supervisor/warning-recorder.js';
 import { AGENTS_RUN, namesUpstream } from '../roles/agents-run.js';
@@ -101,7 +101,7 @@ export class TrainingServer {
         say: (level, message) => {
           log.write({ role: 'retrace', level, message });
         },
-        checkpoints: checkpointsOf(directory),
+        checkpoints: openCheckpoints(directory),
         agents: () =>
           run.door && { url: run.door.url, runName: AGENTS_RUN, policiesAnswer: !namesUpstream() },
       });
@@ -258,5 +258,5 @@ function describeStart(
 
 async function openLog(directory: DataDirectory): Promise<EventLog> {
   const { openLog: openLogAt } = await import('@retrace/log');
-  return openLogAt(logOf(directory), CREATED_BY);
+  return openLogAt(locateLog(directory), CREATED_BY);
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BackendChoice } from '@retrace/process';
-import { engineOf } from '@retrace/config';
+import { resolveEngine } from '@retrace/config';
 import { type ControlFold, RUN_FAILED, type RunState } from '@retrace/trajectory';
 import { ControlTail, WarningLog } from '@retrace/log';
 import { summarizeRun, type RunSummary } from '@retrace/runs';
@@ -82,7 +82,7 @@ export class Training {
       await Promise.race([this.work(), failed]);
       await this.metricsExport.end();
       if (!this.isStopping) await this.parts.storeSide?.followEndedRun();
-      return summarizeRun(runOf(this.state, this.runId));
+      return summarizeRun(findRun(this.state, this.runId));
     } catch (error) {
       // What breaks while it is stopped is no failure of the run.
       if (!this.isStopping)
@@ -150,7 +150,7 @@ export class Training {
       storeUrl: parts.storeSide?.url ?? null,
       hasRunEnded: () => state.run(runId)?.ended !== null,
     };
-    const engine = engineOf(recipe);
+    const engine = resolveEngine(recipe);
     const processes = runProcesses(recipe, numCollectors);
     const { isColocated, numCollectors: count, hasValidator } = processes;
     const shares = Array.from({ length: count }, (_, index) => ({ index, count }));
@@ -173,7 +173,7 @@ export class Training {
     )) {
       const { applied } = state.apply(event, offset);
       if (event.runId !== runId || !applied) continue;
-      const run = runOf(state, runId);
+      const run = findRun(state, runId);
       if (run.updates.lastUpdate !== null || run.ended !== null) this.updated.abort();
       const line = progress.describe(event, run);
       if (line !== null) this.say('run', line);
@@ -229,7 +229,7 @@ export class Training {
   }
 }
 
-function runOf(state: ControlFold, runId: string): RunState {
+function findRun(state: ControlFold, runId: string): RunState {
   const run = state.run(runId);
   if (!run) throw new CliError('RUN_UNKNOWN', `run "${runId}" not found in this log`);
   return run;

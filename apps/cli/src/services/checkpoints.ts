@@ -3,6 +3,6 @@ import type { DataDirectory } from '@retrace/process';
 import { checkpointStorageFor } from '../data-directory/environment.js';
 
 /** The checkpoint files of a data directory, wherever they are. */
-export function checkpointsOf(directory: DataDirectory): CheckpointFiles {
+export function openCheckpoints(directory: DataDirectory): CheckpointFiles {
   return checkpointsAt({ directory: directory.checkpoints, storage: checkpointStorageFor(directory) });
 }

@@ -1,5 +1,5 @@
 import type { DataDirectory } from '@retrace/process';
-import { logOf } from '../data-directory/environment.js';
+import { locateLog } from '../data-directory/environment.js';
 import { holdDataDirectory, isJoined, requireNoneJoined } from '../data-directory/hold-data-directory.js';
 import { installation } from '../installation.js';
 import { defineStore } from '../roles/define-store.js';
@@ -63,7 +63,7 @@ export function withOwnSession<T>(
   { directory, storeUrl }: HeldStore,
   work: (session: StoreSession) => Promise<T>,
 ): Promise<T> {
-  return withConnection(directory, { storeUrl }, logOf(directory), async ({ client, log }) => {
+  return withConnection(directory, { storeUrl }, locateLog(directory), async ({ client, log }) => {
     const { catchUp, migrate } = await import('@retrace/store');
     await migrate(client, { directory: installation.migrations });
     const hasOtherWriters = isJoined(directory);

@@ -1,5 +1,5 @@
 import type { LogLocation } from '@retrace/log';
-import { DataDirectory, logLocationOf, namesKafka, readVariables } from '@retrace/process';
+import { DataDirectory, readLogLocation, namesKafka, readVariables } from '@retrace/process';
 import { commandEnvironment } from '../data-directory/environment.js';
 
 /** The log and the store that the environment names, instead of those of a data directory. */
@@ -33,7 +33,7 @@ export function readServices(dataDir: string): Services | null {
     ],
   });
   return {
-    log: logLocationOf(variables),
+    log: readLogLocation(variables),
     storeUrl: variables.RETRACE_STORE_URL,
     storeCluster: variables.RETRACE_STORE_CLUSTER ?? null,
     directory: new DataDirectory(dataDir, {

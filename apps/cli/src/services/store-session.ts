@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { dataDirectoryAt, logOf } from '../data-directory/environment.js';
+import { dataDirectoryAt, locateLog } from '../data-directory/environment.js';
 import { CliError } from '../cli-error.js';
 import { joinServer } from '../data-directory/hold-data-directory.js';
 import { errorsOnly } from '../supervisor/log-stream.js';
@@ -40,7 +40,7 @@ export async function withStore<T>(
   if (joined === null) return withOwnStore({ dataDir, log: errorsOnly(process.stderr), upToDate }, work);
   const { storeUrl } = joined.server;
   try {
-    const log = logOf(directory);
+    const log = locateLog(directory);
     return await withLiveStore({ directory, storeUrl, storeCluster: null, log }, work);
   } finally {
     joined.lock.release();

@@ -4,7 +4,7 @@ import type { CheckpointFile } from '@retrace/trajectory';
 import { verifyStore, type VerifyReport } from '@retrace/store';
 import { renderTable } from '../terminal/table.js';
 import type { StoreSession } from './connection.js';
-import { checkpointsOf } from './checkpoints.js';
+import { openCheckpoints } from './checkpoints.js';
 import { counted } from '../terminal/counted.js';
 
 interface CheckpointFault {
@@ -59,7 +59,7 @@ export async function verifyDataDirectory(session: StoreSession): Promise<DataDi
  * because newer ones were committed, is no fault.
  */
 async function verifyCheckpoints({ log, directory }: StoreSession): Promise<CheckpointFault[]> {
-  const files = checkpointsOf(directory);
+  const files = openCheckpoints(directory);
   const faults = new Map<string, CheckpointFault>();
   for (const [sha256, { runId, ref }] of await neededCheckpoints(log)) {
     await files.verify(ref).catch((error: unknown) => {

@@ -20,7 +20,7 @@ export class WarningRecorder implements LogStream {
     this.log.write(entry);
     const { role, level, message } = entry;
     if (isRecorded || (level !== 'warn' && level !== 'error')) return;
-    this.warnings?.raise({ source: sourceOf(role), message });
+    this.warnings?.raise({ source: toSource(role), message });
   }
 
   progress(role: string, message: string, fraction: number | null): void {
@@ -28,7 +28,7 @@ export class WarningRecorder implements LogStream {
   }
 }
 
-function sourceOf(role: string): WarningRaised['source'] {
+function toSource(role: string): WarningRaised['source'] {
   const name = role.replace(/-\d+$/, '');
   switch (name) {
     case 'trainer':

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import { errorCodeOf } from '../exit-code.js';
+import { toErrorCode } from '../exit-code.js';
 import { shownText } from './shown-text.js';
 
 const OUT_OF_FILES = 'this process may open too few files; raise the limit, as by "ulimit -n 4096"';
@@ -12,10 +12,10 @@ export function printError(
   error: unknown,
   { json, verbose }: { readonly json: boolean; readonly verbose: boolean },
 ): void {
-  const message = messageOf(error);
+  const message = describeError(error);
   if (json) {
     const stack = verbose ? { stack: inspect(error) } : {};
-    const code = errorCodeOf(error);
+    const code = toErrorCode(error);
     console.error(JSON.stringify({ error: { code, message: message.replace(/^error: /, ''), ...stack } }));
     return;
   }
@@ -24,10 +24,10 @@ export function printError(
 }
 
 /** The message with what `fetch` and the operating system leave out of it: who did not answer and why, and what to do about too few files. */
-function messageOf(error: unknown): string {
+function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   if (isOutOfFiles(error) || isOutOfFiles(error.cause)) return `${error.message}: ${OUT_OF_FILES}`;
-  const reason = error.message === 'fetch failed' ? reasonOf(error.cause) : null;
+  const reason = error.message === 'fetch failed' ? describeCause(error.cause) : null;
   return reason === null ? error.message : `no answer from a server: ${reason}`;
 }
 
@@ -37,7 +37,7 @@ function isOutOfFiles(error: unknown): boolean {
 }
 
 /** A name with several addresses gives an error for each. */
-function reasonOf(cause: unknown): string | null {
+function describeCause(cause: unknown): string | null {
   const [first] = cause instanceof AggregateError ? (cause.errors as readonly unknown[]) : [cause];
   return first instanceof Error && first.message !== '' ? first.message : null;
 }

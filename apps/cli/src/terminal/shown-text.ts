@@ -11,17 +11,17 @@ export function shownText(text: string): string {
 }
 
 /** Columns that a terminal takes for a text: two for CJK and emoji. */
-export function widthOf(text: string): number {
+export function measureWidth(text: string): number {
   return stringWidth(text, { countAnsiEscapeCodes: true });
 }
 
 /** Cuts a text to so many columns of a terminal, the last of them `…` where something is left out. */
 export function cutToWidth(text: string, width: number): string {
-  if (text.length <= width && widthOf(text) <= width) return text;
+  if (text.length <= width && measureWidth(text) <= width) return text;
   let cut = '';
   let used = 0;
   for (const { segment } of graphemes.segment(text)) {
-    used += widthOf(segment);
+    used += measureWidth(segment);
     if (used > width) return withMark(cut, width);
     cut += segment;
   }
@@ -30,7 +30,7 @@ export function cutToWidth(text: string, width: number): string {
 
 function withMark(text: string, width: number): string {
   const parts = [...graphemes.segment(text)].map(({ segment }) => segment);
-  while (parts.length > 0 && widthOf(parts.join('')) > width - 1) parts.pop();
+  while (parts.length > 0 && measureWidth(parts.join('')) > width - 1) parts.pop();
   return `${parts.join('')}…`;
 }
 

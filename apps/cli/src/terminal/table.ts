@@ -1,4 +1,4 @@
-import { cutToWidth, shownText, widthOf } from './shown-text.js';
+import { cutToWidth, shownText, measureWidth } from './shown-text.js';
 
 export type Cell = string | number | boolean | null | readonly unknown[] | object;
 
@@ -22,7 +22,7 @@ export function renderTable(
   const names = columns.map(shownText);
   const texts = rows.map((row) => row.map(renderCell));
   const whole = names.map((name, c) =>
-    texts.reduce((most, row) => Math.max(most, widthOf(row[c])), widthOf(name)),
+    texts.reduce((most, row) => Math.max(most, measureWidth(row[c])), measureWidth(name)),
   );
   const widths = fitWidths(whole, isNumeric, width);
   const renderRow = (cells: readonly string[]) =>
@@ -70,7 +70,7 @@ function sum(values: readonly number[]): number {
 }
 
 function pad(cell: string, width: number, isNumeric: boolean): string {
-  const space = ' '.repeat(Math.max(0, width - widthOf(cell)));
+  const space = ' '.repeat(Math.max(0, width - measureWidth(cell)));
   return isNumeric ? space + cell : cell + space;
 }
 

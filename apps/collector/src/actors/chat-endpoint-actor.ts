@@ -4,7 +4,7 @@ import { encodePlain, type PolicyText } from '@retrace/policy';
 import type { Json, SamplingParameters } from '@retrace/trajectory';
 import { concatTokens } from '../turn/concat-tokens.js';
 import type { Turn } from '../turn/turn.js';
-import { messageOf } from '../environment/guarded-environment.js';
+import { describeThrown } from '../environment/guarded-environment.js';
 import type { ActRequest, Actor, FinishedAct } from '../turn/actor.js';
 import { unsampledTurn } from './scripted-actor.js';
 import { TurnQueue } from './turn-queue.js';
@@ -69,7 +69,7 @@ export class ChatEndpointActor implements Actor {
       );
       return { slot, turn: this.turnOf(reply, performance.now() - startedAt) };
     } catch (error) {
-      return { slot, failure: { of: 'model', reason: messageOf(error) } };
+      return { slot, failure: { of: 'model', reason: describeThrown(error) } };
     }
   }
 

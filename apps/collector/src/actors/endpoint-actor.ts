@@ -1,7 +1,7 @@
 import type { GeneratedTokens, GenerationRequest, LogprobMode } from '@retrace/chat';
 import type { PolicyText } from '@retrace/policy';
 import type { SamplingParameters } from '@retrace/trajectory';
-import { messageOf } from '../environment/guarded-environment.js';
+import { describeThrown } from '../environment/guarded-environment.js';
 import { actionText } from './action-text.js';
 import type { ActRequest, Actor, FinishedAct } from '../turn/actor.js';
 import { TurnQueue } from './turn-queue.js';
@@ -110,7 +110,7 @@ export class EndpointActor implements Actor {
       this.contexts.set(slot, extend(context, context.length, served.generated.tokenIds));
       return { slot, turn: this.turnOf(served, performance.now() - startedAt) };
     } catch (error) {
-      return { slot, failure: { of: 'model', reason: messageOf(error) } };
+      return { slot, failure: { of: 'model', reason: describeThrown(error) } };
     }
   }
 
@@ -124,7 +124,7 @@ export class EndpointActor implements Actor {
       logprobs,
       rawLogprobs: logprobMode === 'raw' ? logprobs : null,
       entropies: null,
-      policyVersions: versionsOf(generated, policyVersion),
+      policyVersions: listVersions(generated, policyVersion),
       // Without temperature, top-k or top-p both distributions are the same.
       logprobMode:
         logprobMode === 'raw' && !isPlain(this.sampling) ? ('raw' as const) : ('processed' as const),
@@ -148,7 +148,7 @@ function isPlain({ temperature, topK, topP }: SamplingParameters): boolean {
 }
 
 /** The version of each token: as the server says it, or else the one that was asked for. −1 where the sampling weights belong to no run. */
-function versionsOf({ tokenIds, versions }: GeneratedTokens, asked: number): Int32Array {
+function listVersions({ tokenIds, versions }: GeneratedTokens, asked: number): Int32Array {
   const columns = new Int32Array(tokenIds.length).fill(asked);
   if (asked === -1) return columns;
   for (const { version, start, end } of versions ?? []) {

@@ -3,7 +3,7 @@ import { Pcg32 } from '@retrace/random';
 import { encodePlain, type PolicyText } from '@retrace/policy';
 import type { EpisodeLoops } from '../loop/episode-loop.js';
 import type { Turn } from '../turn/turn.js';
-import { messageOf } from '../environment/guarded-environment.js';
+import { describeThrown } from '../environment/guarded-environment.js';
 import type { ActRequest, Actor, FinishedAct } from '../turn/actor.js';
 
 const PLAIN: Pick<EpisodeLoops, 'write' | 'stopStrings'> = { write: (action) => action, stopStrings: [] };
@@ -48,7 +48,7 @@ export class ScriptedActor implements Actor {
       try {
         return { slot, turn: this.turnOf(request) };
       } catch (error) {
-        const reason = `${this.agent.name} threw "${messageOf(error)}"`;
+        const reason = `${this.agent.name} threw "${describeThrown(error)}"`;
         return { slot, failure: { of: 'agent', reason } };
       }
     });

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { engineOf, type Recipe } from '@retrace/config';
+import { resolveEngine, type Recipe } from '@retrace/config';
 import type { GeneratedTokens, GenerationRequest, ScoreRequest } from '@retrace/chat';
 import {
   EndpointError,
@@ -56,7 +56,7 @@ export class TinkerSampler implements TokenEngine, WeightDelivery {
   /** @throws CollectorError `INVALID_SETTING` for a key that can't be read */
   static async open(recipe: Recipe): Promise<TinkerSampler> {
     const { policy, collection, seed } = recipe;
-    const { url, tokenFile, baseModel } = engineOf(recipe);
+    const { url, tokenFile, baseModel } = resolveEngine(recipe);
     if (url === undefined || !policy?.lora) throw new TypeError('recipe.engine: a Tinker server is missing');
     const client = new TinkerClient({
       url,

@@ -53,7 +53,7 @@ const STEP_RESULT: FieldRules<Omit<StepResult, 'observation'>> = {
  * @throws Error naming the field, its value and the rule
  */
 export function readObservation(answer: unknown, maxCharacters: number, changes: Changes): Observation {
-  const given = fieldsOf<Observation>(answer, 'observation');
+  const given = readFields<Observation>(answer, 'observation');
   const fit = fitsText(maxCharacters, changes);
   const shown = fit(given.text, 'observation');
   const anchor = fit(given.anchor, 'anchor');
@@ -75,7 +75,7 @@ export function readObservation(answer: unknown, maxCharacters: number, changes:
  * @throws Error naming the field, its value and the rule
  */
 export function readSampledTask(answer: unknown, maxCharacters: number, changes: Changes): SampledTask {
-  const { task: given, seed } = fieldsOf<SampledTask>(answer, 'sampled');
+  const { task: given, seed } = readFields<SampledTask>(answer, 'sampled');
   const task = fitJson(given, changes, 'task');
   refuse(SAMPLED_TASK.task(task, 'sampled.task') ?? SAMPLED_TASK.seed(seed, 'sampled.seed'));
   requireSize(JSON.stringify(task).length, maxCharacters);
@@ -88,7 +88,7 @@ export function readSampledTask(answer: unknown, maxCharacters: number, changes:
  * @throws Error naming the field, its value and the rule
  */
 export function readStepResult(answer: unknown, maxCharacters: number, changes: Changes): StepResult {
-  const fields = fieldsOf<StepResult>(answer, 'result');
+  const fields = readFields<StepResult>(answer, 'result');
   const { terminated, truncated, actionValid, success } = fields;
   const fit = fitsText(maxCharacters, changes);
   const reward = fitNumber(fields.reward, null, changes, 'reward');
@@ -98,7 +98,7 @@ export function readStepResult(answer: unknown, maxCharacters: number, changes: 
   );
   const parsedAction = fit(fields.parsedAction, 'parsedAction');
   const json = fitJson(fields.info, changes, 'info');
-  const info = sizeOf(json) > maxCharacters ? fit(JSON.stringify(json), 'info') : json;
+  const info = measureSize(json) > maxCharacters ? fit(JSON.stringify(json), 'info') : json;
   refuse(
     STEP_RESULT.reward(reward, 'result.reward') ??
       STEP_RESULT.rewardNames(rewardNames, 'result.rewardNames') ??
@@ -116,7 +116,7 @@ export function readStepResult(answer: unknown, maxCharacters: number, changes: 
     );
   }
   const seen = readObservation(fields.observation, maxCharacters, changes);
-  let numCharacters = (parsedAction?.length ?? 0) + sizeOf(info);
+  let numCharacters = (parsedAction?.length ?? 0) + measureSize(info);
   for (const name of rewardNames) numCharacters += name.length;
   requireSize(numCharacters, maxCharacters);
   return {
@@ -134,7 +134,7 @@ export function readStepResult(answer: unknown, maxCharacters: number, changes: 
 }
 
 /** @throws Error unless it is an object, whose fields may be anything */
-function fieldsOf<T>(answer: unknown, name: string): T {
+function readFields<T>(answer: unknown, name: string): T {
   if (typeof answer === 'object' && answer !== null) return answer as T;
   throw new Error(describeProblem({ field: name, value: answer, rule: 'must be an object' }));
 }
@@ -169,7 +169,7 @@ function listOr<Item>(list: readonly Item[], fit: (item: Item) => Item): readonl
   return Array.isArray(list) ? (list as readonly Item[]).map(fit) : list;
 }
 
-function sizeOf(value: Json): number {
+function measureSize(value: Json): number {
   // undefined for a function, which breaks its rule.
   const json = JSON.stringify(value) as string | undefined;
   return value === null ? 0 : (json?.length ?? 0);

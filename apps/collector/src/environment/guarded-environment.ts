@@ -96,7 +96,7 @@ export class GuardedEnvironment {
       const answer = call();
       return isThenable(answer) ? this.inTime(question, answer) : this.check(question, answer);
     } catch (error) {
-      return this.fail(`${question.name} threw "${messageOf(error)}"`);
+      return this.fail(`${question.name} threw "${describeThrown(error)}"`);
     }
   }
 
@@ -113,7 +113,7 @@ export class GuardedEnvironment {
       if (answer === LATE) return this.fail(`${name} did not answer within ${timeoutMs} ms`);
       return this.check(question, answer);
     } catch (error) {
-      return this.fail(`${name} threw "${messageOf(error)}"`);
+      return this.fail(`${name} threw "${describeThrown(error)}"`);
     } finally {
       clearTimeout(timer);
     }
@@ -123,11 +123,11 @@ export class GuardedEnvironment {
     try {
       return answered(read, answer, this.limits.maxCharacters ?? DEFAULT_MAX_CHARACTERS);
     } catch (error) {
-      return this.fail(`${name} gave an invalid answer: ${messageOf(error)}`);
+      return this.fail(`${name} gave an invalid answer: ${describeThrown(error)}`);
     }
   }
 
-  private readonly failReset = (error: unknown) => this.fail(`reset threw "${messageOf(error)}"`);
+  private readonly failReset = (error: unknown) => this.fail(`reset threw "${describeThrown(error)}"`);
 
   private fail(failure: string): { readonly ok: false; readonly failure: string } {
     this.close();
@@ -145,12 +145,12 @@ export function sampleTask(
   try {
     answer = spec.sampleTask(options);
   } catch (error) {
-    return { ok: false, failure: `sampleTask threw "${messageOf(error)}"` };
+    return { ok: false, failure: `sampleTask threw "${describeThrown(error)}"` };
   }
   try {
     return answered(readSampledTask, answer, maxCharacters);
   } catch (error) {
-    return { ok: false, failure: `sampleTask gave an invalid answer: ${messageOf(error)}` };
+    return { ok: false, failure: `sampleTask gave an invalid answer: ${describeThrown(error)}` };
   }
 }
 
@@ -166,7 +166,7 @@ function isThenable(value: unknown): value is PromiseLike<unknown> {
 }
 
 /** The message of anything that was thrown, as one line of text that an event can hold. */
-export function messageOf(thrown: unknown): string {
+export function describeThrown(thrown: unknown): string {
   let message: string;
   try {
     message = thrown instanceof Error ? thrown.message : String(thrown);

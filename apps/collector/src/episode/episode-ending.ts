@@ -15,7 +15,7 @@ export function emptyPrompt(observation: Observation): Prompt {
  *
  * @param result of the last actions; null when there were none
  */
-export function endingOf({ endDetail, final }: EndMove, result: StepResult | null): EpisodeOutcome {
+export function toOutcome({ endDetail, final }: EndMove, result: StepResult | null): EpisodeOutcome {
   const success = result?.success ?? null;
   if (result?.terminated) return { endReason: 'terminated', endDetail: '', final, success, failure: null };
   const detail = result?.truncated ? 'step limit of the environment' : endDetail;

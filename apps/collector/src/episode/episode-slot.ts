@@ -14,7 +14,7 @@ import {
   withoutAction,
   type ActingTurn,
 } from '../loop/executed-actions.js';
-import { emptyPrompt, endingOf, environmentFails, failedEnding, NO_OBSERVATION } from './episode-ending.js';
+import { emptyPrompt, toOutcome, environmentFails, failedEnding, NO_OBSERVATION } from './episode-ending.js';
 import { EpisodeRecorder, type EndedEpisode, type RecorderContext } from './episode-recorder.js';
 import { NO_TURN, type Turn } from '../turn/turn.js';
 import { GuardedEnvironment, type Answer } from '../environment/guarded-environment.js';
@@ -275,7 +275,7 @@ export class EpisodeSlot {
     const outcome =
       move.kind === 'fail'
         ? failedEnding({ of: move.of, reason: move.failure })
-        : endingOf(move, this.result);
+        : toOutcome(move, this.result);
     const isUnknown = outcome.endReason === 'truncated' && outcome.success === null;
     const success = isUnknown ? this.context.limits.truncatedSuccess : outcome.success;
     const { event, summary } = this.recorder.ended({ ...outcome, success });

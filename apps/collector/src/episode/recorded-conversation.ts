@@ -54,7 +54,7 @@ export class RecordedConversation {
     this.said = [...messages, { role: 'assistant', content: turn.action }];
     this.numTokens = prompt.keptPrefixTokens + prompt.tokenIds.length + turn.tokenIds.length;
     return {
-      messages: isPlain ? null : messagesOf(added, turn),
+      messages: isPlain ? null : listMessages(added, turn),
       marks: { ...(numImplied !== numKept && { keptMessages: numKept }), ...this.newTools(tools) },
     };
   }
@@ -74,7 +74,7 @@ export class RecordedConversation {
 
 const NO_TOOLS: readonly TemplateTool[] = [];
 
-function messagesOf(input: readonly ChatMessage[], { action, output }: Answer): Json {
+function listMessages(input: readonly ChatMessage[], { action, output }: Answer): Json {
   return {
     input: input.map(({ role, content }) => ({ role, content })),
     output: output ?? { role: 'assistant', content: action },

@@ -13,7 +13,7 @@ import type { SlotContext } from '../episode/episode-slot.js';
 import { createSlots, playEpisodes } from '../episode/play-episodes.js';
 import { directLoop } from '../loop/direct-loop.js';
 import type { PlannedEpisode, PlannedGroup } from '../episode/planned-episode.js';
-import { chanceSeedOf, readForkedStep, returnFrom, type ForkedStep } from './forked-step.js';
+import { deriveChanceSeed, readForkedStep, returnFrom, type ForkedStep } from './forked-step.js';
 import { reachStep } from '../players/reach-step.js';
 
 const RUN = '01936d00-0000-7000-8000-000000000001';
@@ -147,7 +147,7 @@ describe.each(listEnvironments().map((spec) => [spec.name, spec] as const))('a f
     // With chance, equal rewards by luck are told apart by several seeds.
     const numSeeds = spec.create().reseed === undefined ? 1 : 12;
     for (let forkSeed = 9; forkSeed < 9 + numSeeds; forkSeed++) {
-      const start = table.fork(await at(Math.floor(steps.length / 2)), null, chanceSeedOf(forkSeed));
+      const start = table.fork(await at(Math.floor(steps.length / 2)), null, deriveChanceSeed(forkSeed));
       const fork = start.fork && { ...start.fork, description: { fork: { chance: 'own' } } };
       const forked = await table.play(random, {
         ...start,

@@ -51,11 +51,11 @@ export async function readForkedStep(
 ): Promise<ForkedStep> {
   const episode = recordedEpisode(await read({ runId, episodeId }), { runId, episodeId });
   requireStep(episode, { runId, episodeId, step });
-  return { runId, episodeId, step, ...episode, origin: await originOf(read, { runId, ...episode }) };
+  return { runId, episodeId, step, ...episode, origin: await toOrigin(read, { runId, ...episode }) };
 }
 
 /** Seed of the environment's chance from the step on, for a fork that does not keep the chance of its episode. */
-export function chanceSeedOf(samplingSeed: number): number {
+export function deriveChanceSeed(samplingSeed: number): number {
   return deriveSeed('fork', samplingSeed);
 }
 
@@ -65,7 +65,7 @@ export function returnFrom({ steps, step }: Pick<ForkedStep, 'steps' | 'step'>):
   return rewards.length === 0 ? null : rewards.reduce((sum, reward) => sum + reward, 0);
 }
 
-async function originOf(
+async function toOrigin(
   read: ReadEpisode,
   { runId, started }: Pick<RecordedEpisode, 'started'> & { readonly runId: string },
 ): Promise<EpisodeOrigin> {
@@ -74,11 +74,11 @@ async function originOf(
   const parent = { runId: forkedFromRunId ?? runId, ...forkedFrom };
   const episode = recordedEpisode(await read(parent), parent);
   requireStep(episode, parent);
-  const origin = await originOf(read, { runId: parent.runId, ...episode });
+  const origin = await toOrigin(read, { runId: parent.runId, ...episode });
   const steps = [...origin.steps, ...episode.steps.slice(0, parent.step)];
   const chanceSeeds = new Map(origin.chanceSeeds);
   if (hasOwnChance(metadata) && samplingSeed !== null)
-    chanceSeeds.set(steps.length, chanceSeedOf(samplingSeed));
+    chanceSeeds.set(steps.length, deriveChanceSeed(samplingSeed));
   return { ...origin, steps, chanceSeeds };
 }
 

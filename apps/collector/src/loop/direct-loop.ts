@@ -1,7 +1,7 @@
 import type { ChatMessage } from '@retrace/policy';
 import { EpisodeContext, type ContextOptions } from './episode-context.js';
 import type { Prompt, Turn } from '../turn/turn.js';
-import { messageOf } from '../environment/guarded-environment.js';
+import { describeThrown } from '../environment/guarded-environment.js';
 import type { BeginLoop, EpisodeLoop, LoopMove, LoopStart, SeenAnswer } from './episode-loop.js';
 
 type DirectOptions = Pick<ContextOptions, 'window' | 'maxNewTokens' | 'whenContextFull'>;
@@ -27,7 +27,7 @@ class DirectLoop implements EpisodeLoop {
     try {
       prompt = this.context.promptFor(observation);
     } catch (error) {
-      const failure = `its observation can't be tokenized: ${messageOf(error)}`;
+      const failure = `its observation can't be tokenized: ${describeThrown(error)}`;
       return { kind: 'fail', of: 'environment', failure };
     }
     if (!isOver && this.context.fits(prompt)) return this.ask(prompt);

@@ -91,7 +91,7 @@ export class EpisodeContext {
     while (from > 0) {
       const { observation: first, continuation, action } = this.turns[from - 1];
       const candidate = [prompts.opening(first), action, ...later];
-      if (lengthOf(candidate) > this.options.maxTokens / 2) break;
+      if (totalLength(candidate) > this.options.maxTokens / 2) break;
       parts = candidate;
       later = [continuation, action, ...later];
       from -= 1;
@@ -101,6 +101,6 @@ export class EpisodeContext {
   }
 }
 
-function lengthOf(parts: readonly Int32Array[]): number {
+function totalLength(parts: readonly Int32Array[]): number {
   return parts.reduce((sum, { length }) => sum + length, 0);
 }

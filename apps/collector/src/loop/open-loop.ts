@@ -7,7 +7,7 @@ import {
   type ContextRecipe,
   type Recipe,
 } from '@retrace/config';
-import { agentLoop, chatTools, limitsOf, type AgentRoom } from './agent/begin-agent-loop.js';
+import { agentLoop, chatTools, promptLimits, type AgentRoom } from './agent/begin-agent-loop.js';
 import { loadFormatModule } from './agent/load-format-module.js';
 import { directLoop } from './direct-loop.js';
 import { EpisodeBudget } from './episode-budget.js';
@@ -52,7 +52,7 @@ async function moduleLoop(
   const { format, invalidAction } = agentSettings(agent);
   const tools = chatTools(agent);
   return (start) => {
-    const { maxTurns, maxPromptTokens } = limitsOf(agent, start, room);
+    const { maxTurns, maxPromptTokens } = promptLimits(agent, start, room);
     const budget = new EpisodeBudget({
       maxTurns,
       maxEpisodeTokens: agent.maxEpisodeTokens ?? null,

@@ -18,7 +18,7 @@ import { playRound } from '../round/play-round.js';
 import type { PlannedEpisode, PlannedGroup } from '../episode/planned-episode.js';
 import { TrajectoryWriter } from '../writer/trajectory-writer.js';
 import { forcedTurn } from '../fork/fork-context.js';
-import { chanceSeedOf, type ForkedStep } from '../fork/forked-step.js';
+import { deriveChanceSeed, type ForkedStep } from '../fork/forked-step.js';
 import { reachStep } from './reach-step.js';
 
 const MAX_CONCURRENT_EPISODES = 256;
@@ -123,7 +123,7 @@ function planForks(runId: string, options: ForkEpisodesOptions): PlannedEpisode[
   if (action !== null) forcedTurn(action, player);
   const description = { fork: { policy: player.description, greedy, forced: action !== null, chance } };
   return Array.from({ length: numForks }, (_, member) => {
-    const own = seedOf(`${options.seed}/${episodeId}/${step}/${member}`);
+    const own = placeSeed(`${options.seed}/${episodeId}/${step}/${member}`);
     return {
       episodeId: episodeIdFor({ runId, ordinal: member }),
       group,
@@ -134,7 +134,7 @@ function planForks(runId: string, options: ForkEpisodesOptions): PlannedEpisode[
         point,
         speech: player,
         forcedAction: action,
-        chanceSeed: chance === 'own' ? chanceSeedOf(own) : null,
+        chanceSeed: chance === 'own' ? deriveChanceSeed(own) : null,
         description,
       },
     };
@@ -184,6 +184,6 @@ function forkStarted({ spec, player, point, seed, codeVersion, ...options }: For
 }
 
 /** 32 bits of SHA-256: independent streams for places that differ in anything. */
-function seedOf(place: string): number {
+function placeSeed(place: string): number {
   return createHash('sha256').update(place).digest().readUInt32LE(0);
 }

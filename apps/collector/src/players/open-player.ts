@@ -18,7 +18,7 @@ import type { OpenPlayerOptions } from './open-player-options.js';
 import type { Player } from './player.js';
 import { openTokenServer } from './open-token-server.js';
 import { readPlayerName, type PlayerName } from './player-name.js';
-import { settingOf } from './player-setting.js';
+import { makePlayerSetting } from './player-setting.js';
 
 /** Longest context of a model directory where no recipe says it. */
 const MAX_POSITIONS = 4096;
@@ -64,7 +64,7 @@ async function openStored(
       ...{ text, maxSlots, loops, context: recipe.context, maxTokens: longestContext(recipe) },
       sampling: { temperature: recipe.collection.temperature, ...sampling },
     }),
-    ...settingOf(text, loops, recipe),
+    ...makePlayerSetting(text, loops, recipe),
     agent: 'policy',
     description: `run:${run.runId}@${policyVersion}`,
     server: null,
@@ -98,7 +98,7 @@ async function openDirectory(
   const loops = await openLoop(setting);
   return {
     ...localActor(model, { text, maxSlots, loops, context: setting.context, maxTokens, sampling }),
-    ...settingOf(text, loops, setting),
+    ...makePlayerSetting(text, loops, setting),
     agent: 'policy',
     description: directory,
     server: null,
@@ -128,7 +128,7 @@ async function openEndpoint(
   const setting = { context, collection, agent };
   return {
     actor: endpoint.actor,
-    ...settingOf(endpoint.text, await openLoop(setting), setting),
+    ...makePlayerSetting(endpoint.text, await openLoop(setting), setting),
     agent: 'policy',
     description: `${api}:${model}`,
     server: endpoint.describe,
@@ -153,7 +153,7 @@ async function openScripted(name: string, { spec }: OpenPlayerOptions): Promise<
   const setting = { context, collection: {} };
   return {
     actor: new ScriptedActor(agent, text, context.maxNewTokens),
-    ...settingOf(text, await openLoop(setting), setting),
+    ...makePlayerSetting(text, await openLoop(setting), setting),
     agent: name,
     description: name,
     server: null,

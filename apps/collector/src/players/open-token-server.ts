@@ -8,7 +8,7 @@ import { CollectorError } from '../collector-error.js';
 import { openLoop } from '../loop/open-loop.js';
 import type { OpenPlayerOptions } from './open-player-options.js';
 import type { Player } from './player.js';
-import { settingOf } from './player-setting.js';
+import { makePlayerSetting } from './player-setting.js';
 
 const ENGINE = { timeoutMs: 120_000, maxRetries: 3 };
 const MAX_POSITIONS = 4096;
@@ -54,7 +54,7 @@ export async function openTokenServer(
       maxTokens: Math.min(policy?.maxPositions ?? MAX_POSITIONS, served.maxTokens),
       sampling: { temperature, topK, topP, greedy, maxNewTokens: context.maxNewTokens },
     }),
-    ...settingOf(text, loops, setting),
+    ...makePlayerSetting(text, loops, setting),
     agent: 'policy',
     description: `vllm:${model}`,
     server: await engine.describe(signal),

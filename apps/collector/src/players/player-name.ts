@@ -25,7 +25,7 @@ const ENDPOINT = /^(openai|anthropic|vllm):(https?:\/\/[^#]+)#(.+)$/;
  */
 export function readPlayerName(name: string): PlayerName {
   if (name === 'latest' || name.startsWith('run:')) return { kind: 'stored', name };
-  if (/^(openai|anthropic|vllm):/.test(name)) return serverOf(name);
+  if (/^(openai|anthropic|vllm):/.test(name)) return parseServer(name);
   if (!/[/\\]/.test(name)) return { kind: 'scripted', name };
   const directory = resolve(name);
   if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() === true)
@@ -33,7 +33,7 @@ export function readPlayerName(name: string): PlayerName {
   throw new CollectorError('INVALID_SETTING', `policy: model directory "${name}" not found`);
 }
 
-function serverOf(name: string): PlayerName {
+function parseServer(name: string): PlayerName {
   const [, api, url, model] = ENDPOINT.exec(name) ?? [];
   if (model === undefined) {
     const rule = 'must be <api>:<url>#<model>, such as openai:http://127.0.0.1:8000/v1#my-model';

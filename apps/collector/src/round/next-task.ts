@@ -1,7 +1,7 @@
 import { collectsForTraining, validationPlateau, type Recipe } from '@retrace/config';
 import { insertBlock } from '@retrace/algorithms/sampling';
 import type { RunState, SamplingBlocked } from '@retrace/trajectory';
-import { quotaOf } from './own-quota.js';
+import { computeQuota } from './own-quota.js';
 import { isShared, placesLeft, type Share } from './round-share.js';
 
 /**
@@ -32,7 +32,7 @@ export function nextTask(
   if (policy.updateNumber < imitationUpdates) return { kind: 'wait', reason: 'the imitation stage' };
   if (!collectsForTraining(recipe)) return { kind: 'wait', reason: 'the trainer, on stored episodes' };
   const task = rollOutOrWait(run, recipe, totalUpdates);
-  return task.kind === 'rollOut' ? ownPartOf(task, run, recipe, share) : task;
+  return task.kind === 'rollOut' ? toOwnPart(task, run, recipe, share) : task;
 }
 
 /**
@@ -48,7 +48,7 @@ function rollOutOrWait(
 ): Extract<CollectorTask, { kind: 'rollOut' | 'wait' }> {
   const { maxStaleness } = recipe.collection;
   const round = run.groups.lastRound + 1;
-  const { numGroups } = quotaOf(recipe, round);
+  const { numGroups } = computeQuota(recipe, round);
   const { limiter } = recipe.sampler ?? {};
   // The limiter bounds how far collection is ahead, and groups that become too stale are discarded.
   if (limiter) return insertOrWait(run, { limiter, round, numGroups });
@@ -110,7 +110,7 @@ function insertOrWait(
 }
 
 /** Makes a share that has played its part of a round wait for the others, since the next round begins when this one is complete. */
-function ownPartOf(
+function toOwnPart(
   task: Extract<CollectorTask, { kind: 'rollOut' }>,
   run: RunState,
   recipe: Recipe,
@@ -118,7 +118,7 @@ function ownPartOf(
 ): CollectorTask {
   if (!isShared(run, share)) return task;
   const key = { split: 'train', trainable: true, round: task.round } as const;
-  const { numGroups } = quotaOf(recipe, task.round);
+  const { numGroups } = computeQuota(recipe, task.round);
   if (placesLeft(run, key, numGroups, share).length > 0) return task;
   const numClosed = run.rounds.closings(key)?.size ?? 0;
   const reason = `the other collectors: ${numClosed} of ${numGroups} groups of round ${task.round} are closed`;

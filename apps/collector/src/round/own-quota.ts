@@ -15,7 +15,7 @@ let memory: { readonly recipe: Recipe; round: number; given: number[]; before: n
  * The groups that a round is to collect: as many as the update that is trained on it takes of the run's own source. Without other sources that
  * is `collection.groupsPerRound`.
  */
-export function quotaOf(recipe: Recipe, round: number): RoundQuota {
+export function computeQuota(recipe: Recipe, round: number): RoundQuota {
   const { groupsPerRound } = recipe.collection;
   const sources = dataSources(recipe);
   const own = sources.findIndex(({ from }) => from === 'own');

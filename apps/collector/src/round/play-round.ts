@@ -83,7 +83,7 @@ export async function playRound(setting: RoundSetting, round: Round): Promise<Pl
     beginLoop: setting.beginLoop,
     limits: setting.limits,
     maxCharacters: maxAnswerCharacters(log.maxEventBytes),
-    recorder: recorderOf(setting),
+    recorder: makeRecorder(setting),
     emit: (event) => {
       order.check(event);
       writer.write(event);
@@ -147,7 +147,7 @@ async function close(
   return played;
 }
 
-function recorderOf({ runId, log, spec, engine, model, text }: RoundSetting): SlotContext['recorder'] {
+function makeRecorder({ runId, log, spec, engine, model, text }: RoundSetting): SlotContext['recorder'] {
   const tokenizerHash = text.tokenizer.hash;
   return { runId, logId: log.logId, environment: spec.name, engine, model, tokenizerHash, nowUs };
 }

@@ -59,7 +59,7 @@ export function planRound(options: RoundPlanOptions): PlannedEpisode[] {
         episodeId: idFor({ runId, ordinal: options.firstOrdinal + episodes.length }),
         group,
         groupMember: member,
-        samplingSeed: seedOf(`${seed}/${split}/${agent}/${round}/${place}`),
+        samplingSeed: placeSeed(`${seed}/${split}/${agent}/${round}/${place}`),
         isGreedyBaseline: member >= groupSize,
       });
     }
@@ -68,6 +68,6 @@ export function planRound(options: RoundPlanOptions): PlannedEpisode[] {
 }
 
 /** 32 bits of SHA-256: independent streams for places that differ in anything. */
-function seedOf(place: string): number {
+function placeSeed(place: string): number {
   return hash('sha256', place, 'buffer').readUInt32LE(0);
 }

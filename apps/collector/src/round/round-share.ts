@@ -23,7 +23,7 @@ export function placesLeft(run: RunState, key: RoundKey, numGroups: number, shar
 }
 
 /** Claim of the planned episodes, which are in group order, for this share. */
-export function claimOf(
+export function makeClaim(
   episodes: readonly PlannedEpisode[],
   { share, numGroups, firstOrdinal }: { share: Share; numGroups: number; firstOrdinal: number },
 ): CollectorClaimed {

@@ -21,12 +21,12 @@ export function validationRows(
   ] as const;
   return decodings.flatMap(([decoding, played]) => {
     if (played.length === 0) return [];
-    const families = [...new Set(played.map((episode) => familyOf(spec, episode)))].sort();
+    const families = [...new Set(played.map((episode) => toFamily(spec, episode)))].sort();
     return [
-      rowOf(played, { decoding, family: null }),
+      toRow(played, { decoding, family: null }),
       ...(families.length < 2 ? [] : families).map((family) =>
-        rowOf(
-          played.filter((episode) => familyOf(spec, episode) === family),
+        toRow(
+          played.filter((episode) => toFamily(spec, episode) === family),
           { decoding, family },
         ),
       ),
@@ -86,7 +86,7 @@ export function targetMetrics(
 }
 
 /** Kind of an episode's task: as the environment told it, or by the task; '' where neither says. */
-function familyOf(
+function toFamily(
   { familyOf: ofTask }: Pick<EnvironmentSpec, 'familyOf'>,
   { taskFamily, plan }: MeasuredEpisode,
 ) {
@@ -94,7 +94,7 @@ function familyOf(
   return taskFamily ?? (task === null ? '' : (ofTask?.(task) ?? ''));
 }
 
-function rowOf(
+function toRow(
   episodes: readonly MeasuredEpisode[],
   part: Pick<ValidationRow, 'decoding' | 'family'>,
 ): ValidationRow {

@@ -1,5 +1,11 @@
 import { setImmediate } from 'node:timers/promises';
-import { LogError, partitionOf, type EventLog, type GroupCursor, type PartitionRecords } from '@retrace/log';
+import {
+  LogError,
+  choosePartition,
+  type EventLog,
+  type GroupCursor,
+  type PartitionRecords,
+} from '@retrace/log';
 import { type AnyEvent } from '@retrace/trajectory';
 import { encodeEvent, type KnownEvents } from '@retrace/trajectory/codec';
 import { Hold } from './hold.js';
@@ -134,7 +140,7 @@ export class TrajectoryWriter {
     }
     if (this.held.isDropping) return;
     this.options.known?.remember(event, bytes);
-    const partition = partitionOf(event.runId, event.episodeId, this.queues.length);
+    const partition = choosePartition(event.runId, event.episodeId, this.queues.length);
     this.queues[partition].push(bytes);
     if (this.queues[partition].memoryBytes >= maxBatchBytes) this.start(partition);
   }

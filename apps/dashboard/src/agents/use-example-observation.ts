@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { api, dataOf } from '../api/client';
+import { api, awaitData } from '../api/client';
 
 const NONE_YET_POLL_MS = 5_000;
 
@@ -10,10 +10,12 @@ export function useExampleObservation(runId: string): string {
     queryFn: async ({ signal }) => {
       const query = { agent: 'policy', sealed: true, limit: 1 } as const;
       const listed = api.GET('/api/runs/{runId}/episodes', { params: { path: { runId }, query }, signal });
-      const episode = (await dataOf(listed)).items.at(0);
+      const episode = (await awaitData(listed)).items.at(0);
       if (episode === undefined) return '';
       const params = { path: { runId, episodeId: episode.episodeId }, query: { maxSteps: 1 } };
-      const { steps } = await dataOf(api.GET('/api/runs/{runId}/episodes/{episodeId}', { params, signal }));
+      const { steps } = await awaitData(
+        api.GET('/api/runs/{runId}/episodes/{episodeId}', { params, signal }),
+      );
       return steps.at(0)?.observation ?? '';
     },
     staleTime: Number.POSITIVE_INFINITY,

@@ -1,5 +1,5 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { api, dataOf } from './client';
+import { api, awaitData } from './client';
 import { unlessRefused } from './queries';
 import type { AskPolicyRequest } from '../api-types/schema';
 
@@ -13,7 +13,7 @@ const MAX_CAPTURED = 3;
 export function useAgentProxy() {
   return useQuery({
     queryKey: ['agents'],
-    queryFn: async ({ signal }) => (await dataOf(api.GET('/api/agents', { signal }))).proxy,
+    queryFn: async ({ signal }) => (await awaitData(api.GET('/api/agents', { signal }))).proxy,
     refetchInterval: (query) => unlessRefused(query.state.data ? PROXY_POLL_MS : NO_PROXY_POLL_MS)(query),
   });
 }
@@ -24,11 +24,11 @@ export function useCapturedCalls(runName: string) {
     queryKey: ['agents', 'captured', runName],
     queryFn: async ({ signal }) => {
       const query = { kind: 'recorded', search: runName, limit: 50 } as const;
-      const { items: runs } = await dataOf(api.GET('/api/runs', { params: { query }, signal }));
+      const { items: runs } = await awaitData(api.GET('/api/runs', { params: { query }, signal }));
       const run = runs.find(({ name }) => name === runName);
       if (run === undefined) return [];
       const params = { path: { runId: run.runId }, query: { limit: MAX_CAPTURED } };
-      const { items } = await dataOf(api.GET('/api/runs/{runId}/episodes', { params, signal }));
+      const { items } = await awaitData(api.GET('/api/runs/{runId}/episodes', { params, signal }));
       return items.map((episode) => ({ ...episode, runId: run.runId }));
     },
     refetchInterval: unlessRefused(CAPTURED_POLL_MS),
@@ -38,6 +38,6 @@ export function useCapturedCalls(runName: string) {
 export function useAskPolicy(runId: string) {
   return useMutation({
     mutationFn: (body: AskPolicyRequest) =>
-      dataOf(api.POST('/api/runs/{runId}/answers', { params: { path: { runId } }, body })),
+      awaitData(api.POST('/api/runs/{runId}/answers', { params: { path: { runId } }, body })),
   });
 }

@@ -1,5 +1,5 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { api, dataOf } from './client';
+import { api, awaitData } from './client';
 import { keys, RUNS_PAGE_SIZE, unlessRefused } from './queries';
 import type { AcknowledgeAlarmRequest, SilenceAlarmsRequest } from '../api-types/schema';
 
@@ -11,7 +11,7 @@ export function useAlarms() {
   return useInfiniteQuery({
     queryKey: [...keys.alarms, 'list'],
     queryFn: ({ signal, pageParam: cursor }) =>
-      dataOf(api.GET('/api/alarms', { params: { query: { limit: RUNS_PAGE_SIZE, cursor } }, signal })),
+      awaitData(api.GET('/api/alarms', { params: { query: { limit: RUNS_PAGE_SIZE, cursor } }, signal })),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.nextCursor,
     refetchInterval: unlessRefused(POLL_MS),
@@ -24,7 +24,7 @@ export function useSilences() {
     queryKey: keys.silences,
     queryFn: async ({ signal }) => {
       const params = { query: { limit: MOST_SILENCES } };
-      return (await dataOf(api.GET('/api/alarms/silences', { params, signal }))).items;
+      return (await awaitData(api.GET('/api/alarms/silences', { params, signal }))).items;
     },
     refetchInterval: unlessRefused(POLL_MS),
   });
@@ -34,7 +34,8 @@ export function useSilences() {
 export function useAcknowledgeAlarm() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (body: AcknowledgeAlarmRequest) => dataOf(api.POST('/api/alarms/acknowledgements', { body })),
+    mutationFn: (body: AcknowledgeAlarmRequest) =>
+      awaitData(api.POST('/api/alarms/acknowledgements', { body })),
     onSuccess: () => client.invalidateQueries({ queryKey: keys.alarms }),
   });
 }
@@ -43,7 +44,7 @@ export function useAcknowledgeAlarm() {
 export function useSilenceAlarms() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (body: SilenceAlarmsRequest) => dataOf(api.POST('/api/alarms/silences', { body })),
+    mutationFn: (body: SilenceAlarmsRequest) => awaitData(api.POST('/api/alarms/silences', { body })),
     onSuccess: () => client.invalidateQueries({ queryKey: keys.alarms }),
   });
 }

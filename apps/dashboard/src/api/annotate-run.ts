@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { api, dataOf } from './client';
+import { api, awaitData } from './client';
 import { keys } from './queries';
 import type { AnnotateRunRequest } from '../api-types/schema';
 
@@ -8,7 +8,7 @@ export function useAnnotateRun(runId: string) {
   const client = useQueryClient();
   return useMutation({
     mutationFn: (body: AnnotateRunRequest) =>
-      dataOf(api.PATCH('/api/runs/{runId}', { params: { path: { runId } }, body })),
+      awaitData(api.PATCH('/api/runs/{runId}', { params: { path: { runId } }, body })),
     onSuccess: () =>
       Promise.all([
         client.invalidateQueries({ queryKey: keys.run(runId), exact: true }),

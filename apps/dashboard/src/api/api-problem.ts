@@ -24,7 +24,7 @@ export class ApiProblem extends Error {
 }
 
 /** The problem in the body of a failed response; general words stand in for fields that the body lacks. */
-export function problemOf(status: number, body: unknown): ApiProblem {
+export function toApiProblem(status: number, body: unknown): ApiProblem {
   const fields = (typeof body === 'object' && body !== null ? body : {}) as Record<string, unknown>;
   const text = (name: string, otherwise: string): string => {
     const value = fields[name];

@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import createClient from 'openapi-fetch';
 import { afterEach, describe, expect, it } from 'vitest';
-import { dataOf } from './client';
+import { awaitData } from './client';
 import type { paths } from '../api-types/schema';
 
 const closings: (() => Promise<unknown>)[] = [];
@@ -23,7 +23,7 @@ async function serve(listener: RequestListener) {
 describe('dataOf', () => {
   it('returns the data of a successful response', async () => {
     const { client } = await serve((_, response) => response.end('{"tables":[]}'));
-    expect(await dataOf(client.GET('/api/sql/schema'))).toEqual({ tables: [] });
+    expect(await awaitData(client.GET('/api/sql/schema'))).toEqual({ tables: [] });
   });
 
   it("throws the API's problem with its status, code, title and detail", async () => {
@@ -32,7 +32,7 @@ describe('dataOf', () => {
       response.end('{"status":404,"code":"NOT_FOUND","title":"Not found","detail":"Run \\"x\\" not found"}');
     });
     const call = client.GET('/api/runs/{runId}', { params: { path: { runId: 'x' } } });
-    await expect(dataOf(call)).rejects.toMatchObject({
+    await expect(awaitData(call)).rejects.toMatchObject({
       status: 404,
       code: 'NOT_FOUND',
       title: 'Not found',
@@ -45,7 +45,7 @@ describe('dataOf', () => {
     const { client } = await serve((_, response) => {
       response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad gateway</h1>');
     });
-    await expect(dataOf(client.GET('/api/health'))).rejects.toMatchObject({
+    await expect(awaitData(client.GET('/api/health'))).rejects.toMatchObject({
       status: 502,
       message: 'The server answered with status 502.',
       retriable: true,
@@ -54,7 +54,7 @@ describe('dataOf', () => {
 
   it('throws a problem for a successful response that is not JSON', async () => {
     const { client } = await serve((_, response) => response.end('<h1>Welcome</h1>'));
-    await expect(dataOf(client.GET('/api/health'))).rejects.toMatchObject({
+    await expect(awaitData(client.GET('/api/health'))).rejects.toMatchObject({
       code: 'NOT_JSON',
       retriable: false,
     });
@@ -63,7 +63,7 @@ describe('dataOf', () => {
   it('throws a retriable problem when the server is unreachable', async () => {
     const { client, close } = await serve((_, response) => response.end('{}'));
     await close();
-    await expect(dataOf(client.GET('/api/health'))).rejects.toMatchObject({
+    await expect(awaitData(client.GET('/api/health'))).rejects.toMatchObject({
       status: 0,
       code: 'UNREACHABLE',
       retriable: true,
@@ -73,7 +73,7 @@ describe('dataOf', () => {
   it('rejects with the reason of the signal when the call is aborted', async () => {
     const { client } = await serve(() => undefined);
     const reason = new Error('page left');
-    const call = dataOf(client.GET('/api/health', { signal: AbortSignal.abort(reason) }));
+    const call = awaitData(client.GET('/api/health', { signal: AbortSignal.abort(reason) }));
     await expect(call).rejects.toBe(reason);
   });
 });

@@ -1,7 +1,7 @@
 import createClient from 'openapi-fetch';
 import { shownMoment } from '../as-of/shown-moment';
 import { takesMoment } from '../as-of/takes-moment';
-import { ApiProblem, problemOf } from './api-problem';
+import { ApiProblem, toApiProblem } from './api-problem';
 import type { paths } from '../api-types/schema';
 
 /** Typed calls to the REST API that serves this page. What they read is as of the moment that the page shows. */
@@ -32,23 +32,23 @@ interface CallResult<Data> {
  * @throws ApiProblem when the response is an error or not JSON, or when the server is unreachable; an aborted call rejects with
  * the reason of its signal
  */
-export async function dataOf<Data>(call: Promise<CallResult<Data>>): Promise<Data> {
-  return (await answerOf(call)).data;
+export async function awaitData<Data>(call: Promise<CallResult<Data>>): Promise<Data> {
+  return (await awaitAnswer(call)).data;
 }
 
-/** The same with the response. @throws as `dataOf` */
-export async function answerOf<Data>(
+/** The same with the response. @throws as `awaitData` */
+export async function awaitAnswer<Data>(
   call: Promise<CallResult<Data>>,
 ): Promise<{ readonly data: Data; readonly response: Response }> {
   const { data, error, response } = await call.catch((cause: unknown) => {
-    throw failureOf(cause);
+    throw toFailure(cause);
   });
   if (data !== undefined) return { data, response };
-  throw problemOf(response.status, error);
+  throw toApiProblem(response.status, error);
 }
 
 /** `fetch` rejects with a TypeError when it gets no response; a body that isn't JSON gives a SyntaxError. */
-function failureOf(cause: unknown): unknown {
+function toFailure(cause: unknown): unknown {
   if (cause instanceof TypeError) {
     return new ApiProblem(
       0,

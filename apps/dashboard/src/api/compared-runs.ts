@@ -1,6 +1,6 @@
 import { type QueryKey, useQueries } from '@tanstack/react-query';
 import { hasEnded } from '../format/run-state';
-import { api, dataOf } from './client';
+import { api, awaitData } from './client';
 import { combineQueries } from './combine-queries';
 import { keys, MAX_CHART_POINTS, unlessRefused } from './queries';
 import type { MetricSeries, RunDetail } from '../api-types/schema';
@@ -21,8 +21,8 @@ const REFETCH_MS = 5_000;
 async function readRun(runId: string, signal: AbortSignal): Promise<ComparedRun> {
   const path = { runId };
   const [run, { series }] = await Promise.all([
-    dataOf(api.GET('/api/runs/{runId}', { params: { path }, signal })),
-    dataOf(
+    awaitData(api.GET('/api/runs/{runId}', { params: { path }, signal })),
+    awaitData(
       api.GET('/api/runs/{runId}/metrics', {
         params: { path, query: { maxPoints: MAX_CHART_POINTS } },
         signal,

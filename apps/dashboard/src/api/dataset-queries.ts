@@ -1,5 +1,5 @@
 import { keepPreviousData, useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { api, dataOf } from './client';
+import { api, awaitData } from './client';
 import { keys, RUNS_PAGE_SIZE, type PageRequest } from './queries';
 import type { DatasetDetail } from '../api-types/schema';
 
@@ -7,7 +7,7 @@ export function useDatasets() {
   return useInfiniteQuery({
     queryKey: keys.datasets,
     queryFn: ({ signal, pageParam: cursor }) =>
-      dataOf(api.GET('/api/datasets', { params: { query: { limit: RUNS_PAGE_SIZE, cursor } }, signal })),
+      awaitData(api.GET('/api/datasets', { params: { query: { limit: RUNS_PAGE_SIZE, cursor } }, signal })),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.nextCursor,
   });
@@ -18,7 +18,7 @@ export function useDataset(name: string) {
   return useQuery({
     queryKey: [...keys.datasets, name],
     queryFn: ({ signal }): Promise<DatasetDetail> =>
-      dataOf(api.GET('/api/datasets/{name}', { params: { path: { name } }, signal })),
+      awaitData(api.GET('/api/datasets/{name}', { params: { path: { name } }, signal })),
     staleTime: Number.POSITIVE_INFINITY,
   });
 }
@@ -28,7 +28,7 @@ export function useDatasetEpisodes(name: string, { cursor, limit }: Omit<PageReq
     queryKey: [...keys.datasets, name, 'episodes', cursor, limit],
     queryFn: ({ signal }) => {
       const params = { path: { name }, query: { cursor: cursor ?? undefined, limit } };
-      return dataOf(api.GET('/api/datasets/{name}/episodes', { params, signal }));
+      return awaitData(api.GET('/api/datasets/{name}/episodes', { params, signal }));
     },
     placeholderData: keepPreviousData,
     staleTime: Number.POSITIVE_INFINITY,

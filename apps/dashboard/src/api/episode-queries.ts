@@ -6,7 +6,7 @@ import {
   useQuery,
   useQueryClient,
 } from '@tanstack/react-query';
-import { api, dataOf } from './client';
+import { api, awaitData } from './client';
 import { combineQueries } from './combine-queries';
 import { keys, type PageRequest, unlessRefused } from './queries';
 import { openedRun } from '../as-of/saved-run';
@@ -26,7 +26,7 @@ export function useEpisodes(runId: string, filter: EpisodeFilter, { cursor, limi
     queryKey: [...keys.episodes(runId), filter, cursor, limit],
     queryFn: ({ signal }) => {
       const params = { path: { runId }, query: { ...filter, cursor: cursor ?? undefined, limit } };
-      return dataOf(api.GET('/api/runs/{runId}/episodes', { params, signal }));
+      return awaitData(api.GET('/api/runs/{runId}/episodes', { params, signal }));
     },
     placeholderData: keepPreviousData,
     refetchInterval: unlessRefused(refetchMs),
@@ -60,10 +60,12 @@ async function readPiece(
 ): Promise<EpisodePiece> {
   if (fromStep > 0) {
     const params = { path, query: { fromStep, maxSteps: STEPS_OF_LATER_PIECE } };
-    const piece = await dataOf(api.GET('/api/runs/{runId}/episodes/{episodeId}/steps', { params, signal }));
+    const piece = await awaitData(
+      api.GET('/api/runs/{runId}/episodes/{episodeId}/steps', { params, signal }),
+    );
     return { episode: null, ...piece };
   }
-  const episode = await dataOf(
+  const episode = await awaitData(
     api.GET('/api/runs/{runId}/episodes/{episodeId}', { params: { path }, signal }),
   );
   return { episode, steps: episode.steps, nextStep: episode.nextStep };
@@ -84,7 +86,7 @@ export function useEpisodeBranches(
     queryKey: ['runs', runId, 'branches', episodeId],
     queryFn: ({ signal }) => {
       const params = { path: { runId, episodeId } };
-      return dataOf(api.GET('/api/runs/{runId}/episodes/{episodeId}/branches', { params, signal }));
+      return awaitData(api.GET('/api/runs/{runId}/episodes/{episodeId}/branches', { params, signal }));
     },
     enabled: openedRun() === null,
     refetchInterval: unlessRefused(!sealed && 5_000),
@@ -92,13 +94,13 @@ export function useEpisodeBranches(
 }
 
 /** The first steps of several episodes, in their order, as far as they are read; of those in progress as they are now. */
-export function useEpisodesOf(runId: string, episodeIds: readonly string[]) {
+export function useEpisodesByIds(runId: string, episodeIds: readonly string[]) {
   return useQueries({
     queries: episodeIds.map((episodeId) => ({
       queryKey: ['runs', runId, 'first-steps', episodeId],
       queryFn: ({ signal }: { readonly signal: AbortSignal }) => {
         const params = { path: { runId, episodeId }, query: { maxSteps: MOST_STEPS_SIDE_BY_SIDE } };
-        return dataOf(api.GET('/api/runs/{runId}/episodes/{episodeId}', { params, signal }));
+        return awaitData(api.GET('/api/runs/{runId}/episodes/{episodeId}', { params, signal }));
       },
     })),
     combine: combineQueries,
@@ -129,7 +131,9 @@ export function useScoreEpisode() {
         rationale: note,
         occurredAt: new Date().toISOString(),
       };
-      return dataOf(api.POST('/api/runs/{runId}/records', { params: { path: { runId } }, body: [record] }));
+      return awaitData(
+        api.POST('/api/runs/{runId}/records', { params: { path: { runId } }, body: [record] }),
+      );
     },
     onSuccess: (_, { runId, episodeId }) => {
       for (const delayMs of SCORE_VISIBLE_MS)

@@ -1,4 +1,4 @@
-import { answerOf, apiOfNow } from './client';
+import { awaitAnswer, apiOfNow } from './client';
 
 /** Header of an answer with the time that it is as of. */
 const TIME_HEADER = 'retrace-as-of';
@@ -10,6 +10,6 @@ const TIME_HEADER = 'retrace-as-of';
  */
 export async function timeOfMoment(named: string): Promise<string> {
   const query = { asOf: named, limit: 1 };
-  const { response } = await answerOf(apiOfNow.GET('/api/runs', { params: { query } }));
+  const { response } = await awaitAnswer(apiOfNow.GET('/api/runs', { params: { query } }));
   return response.headers.get(TIME_HEADER) ?? named;
 }

@@ -1,5 +1,5 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { api, apiOfNow, dataOf } from './client';
+import { api, apiOfNow, awaitData } from './client';
 import { keys, RUNS_PAGE_SIZE } from './queries';
 import type { CreateNotebookRequest, NotebookDetail, SaveNotebookRequest } from '../api-types/schema';
 
@@ -10,7 +10,7 @@ export function useNotebooks() {
   return useInfiniteQuery({
     queryKey: keys.notebooks,
     queryFn: ({ signal, pageParam: cursor }) =>
-      dataOf(api.GET('/api/notebooks', { params: { query: { limit: RUNS_PAGE_SIZE, cursor } }, signal })),
+      awaitData(api.GET('/api/notebooks', { params: { query: { limit: RUNS_PAGE_SIZE, cursor } }, signal })),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.nextCursor,
   });
@@ -21,7 +21,7 @@ export function useNotebook(notebookId: string) {
   return useQuery({
     queryKey: [...keys.notebooks, notebookId],
     queryFn: ({ signal }): Promise<NotebookDetail> =>
-      dataOf(api.GET('/api/notebooks/{notebookId}', { params: { path: { notebookId } }, signal })),
+      awaitData(api.GET('/api/notebooks/{notebookId}', { params: { path: { notebookId } }, signal })),
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   });
@@ -31,14 +31,14 @@ export function useCreateNotebook() {
   const client = useQueryClient();
   return useMutation({
     mutationFn: (content: Pick<CreateNotebookRequest, 'title' | 'cells'>) =>
-      dataOf(api.POST('/api/notebooks', { body: { ...content, source: SOURCE } })),
+      awaitData(api.POST('/api/notebooks', { body: { ...content, source: SOURCE } })),
     onSuccess: () => client.invalidateQueries({ queryKey: keys.notebooks, exact: true }),
   });
 }
 
 /** The newest revision, whatever the page shows. */
 export function readNotebook(notebookId: string): Promise<NotebookDetail> {
-  return dataOf(apiOfNow.GET('/api/notebooks/{notebookId}', { params: { path: { notebookId } } }));
+  return awaitData(apiOfNow.GET('/api/notebooks/{notebookId}', { params: { path: { notebookId } } }));
 }
 
 /** Saves a notebook over the revision that is named; the answer has the new one. */
@@ -47,7 +47,9 @@ export function useSaveNotebook(notebookId: string) {
   return useMutation({
     mutationFn: (content: Omit<SaveNotebookRequest, 'source'>) => {
       const params = { path: { notebookId } };
-      return dataOf(api.PUT('/api/notebooks/{notebookId}', { params, body: { ...content, source: SOURCE } }));
+      return awaitData(
+        api.PUT('/api/notebooks/{notebookId}', { params, body: { ...content, source: SOURCE } }),
+      );
     },
     onSuccess: () => client.invalidateQueries({ queryKey: keys.notebooks, exact: true }),
   });
@@ -58,7 +60,7 @@ export function useDeleteNotebook(notebookId: string) {
   return useMutation({
     mutationFn: (revision: number) => {
       const params = { path: { notebookId }, query: { revision } };
-      return dataOf(api.DELETE('/api/notebooks/{notebookId}', { params }));
+      return awaitData(api.DELETE('/api/notebooks/{notebookId}', { params }));
     },
     onSuccess: () => client.invalidateQueries({ queryKey: keys.notebooks, exact: true }),
   });

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import createClient from 'openapi-fetch';
 import { expect, it } from 'vitest';
 import { ApiProblem } from './api-problem';
-import { dataOf } from './client';
+import { awaitData } from './client';
 import { createQueryClient, unlessRefused } from './queries';
 import type { paths } from '../api-types/schema';
 
@@ -30,7 +30,7 @@ it.each([
   const { retry } = createQueryClient().getDefaultOptions().queries ?? {};
   const asked = new QueryClient().fetchQuery({
     queryKey: ['run'],
-    queryFn: () => dataOf(api.GET('/api/runs/{runId}', { params: { path: { runId: 'x' } } })),
+    queryFn: () => awaitData(api.GET('/api/runs/{runId}', { params: { path: { runId: 'x' } } })),
     retry,
     retryDelay: 1,
   });

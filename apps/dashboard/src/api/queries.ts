@@ -12,7 +12,7 @@ import {
 } from '@tanstack/react-query';
 import { shownMoment } from '../as-of/shown-moment';
 import { ApiProblem } from './api-problem';
-import { api, dataOf } from './client';
+import { api, awaitData } from './client';
 import type { paths, PlayDetail, RunDetail, RunTotals, SessionStatus } from '../api-types/schema';
 
 export const MAX_CHART_POINTS = 1000;
@@ -117,7 +117,7 @@ export const keys = {
 export function useSession() {
   return useQuery({
     queryKey: keys.session,
-    queryFn: ({ signal }) => dataOf(api.GET('/api/session', { signal })),
+    queryFn: ({ signal }) => awaitData(api.GET('/api/session', { signal })),
     staleTime: Number.POSITIVE_INFINITY,
   });
 }
@@ -127,7 +127,7 @@ export function useLogin() {
   const client = useQueryClient();
   return useMutation({
     mutationFn: (key: string | null): Promise<SessionStatus> =>
-      dataOf(key === null ? api.DELETE('/api/session') : api.POST('/api/session', { body: { key } })),
+      awaitData(key === null ? api.DELETE('/api/session') : api.POST('/api/session', { body: { key } })),
     onSuccess: (session) => {
       client.setQueryData(keys.session, session);
       client.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== keys.session[0] });
@@ -139,7 +139,7 @@ export function useHealth() {
   return useQuery({
     queryKey: ['health'],
     queryFn: ({ signal }) =>
-      dataOf(
+      awaitData(
         api.GET('/api/health', { signal: AbortSignal.any([signal, AbortSignal.timeout(HEALTH_TIMEOUT_MS)]) }),
       ),
     refetchInterval: unlessRefused(HEALTH_POLL_MS),
@@ -158,7 +158,7 @@ export function useRuns(filter: RunFilter = {}) {
     queryKey: keys.runList(filter),
     queryFn: ({ signal, pageParam: cursor }) => {
       const query = { ...filter, limit: RUNS_PAGE_SIZE, cursor };
-      return dataOf(api.GET('/api/runs', { params: { query }, signal }));
+      return awaitData(api.GET('/api/runs', { params: { query }, signal }));
     },
     placeholderData: keepPreviousData,
     initialPageParam: undefined as string | undefined,
@@ -178,7 +178,7 @@ export function useRun(runId: string, { refetchMs, isEnabled = true }: RunQueryO
     enabled: isEnabled,
     queryKey: keys.run(runId),
     queryFn: ({ signal }): Promise<RunDetail> =>
-      dataOf(api.GET('/api/runs/{runId}', { params: { path: { runId } }, signal })),
+      awaitData(api.GET('/api/runs/{runId}', { params: { path: { runId } }, signal })),
     refetchInterval: unlessRefused(refetchMs),
   });
 }
@@ -188,7 +188,7 @@ export function useRunTotals(runId: string, options: { readonly refetchMs: numbe
   return useQuery({
     queryKey: keys.totals(runId),
     queryFn: ({ signal }): Promise<RunTotals> =>
-      dataOf(api.GET('/api/runs/{runId}/totals', { params: { path: { runId } }, signal })),
+      awaitData(api.GET('/api/runs/{runId}/totals', { params: { path: { runId } }, signal })),
     refetchInterval: unlessRefused(options.refetchMs),
   });
 }
@@ -199,7 +199,7 @@ export function useMetrics(runId: string, names: readonly string[], options: { r
     queryFn: async ({ signal }) => {
       const query = { names: names.join(','), maxPoints: MAX_CHART_POINTS };
       const params = { path: { runId }, query };
-      return (await dataOf(api.GET('/api/runs/{runId}/metrics', { params, signal }))).series;
+      return (await awaitData(api.GET('/api/runs/{runId}/metrics', { params, signal }))).series;
     },
     refetchInterval: unlessRefused(options.refetchMs),
   });
@@ -218,7 +218,7 @@ export function useWarnings(runId: string, { limit, refetchMs }: Omit<PageReques
     queryKey: [...keys.warnings(runId), limit],
     queryFn: ({ signal }) => {
       const params = { path: { runId }, query: { limit } };
-      return dataOf(api.GET('/api/runs/{runId}/warnings', { params, signal }));
+      return awaitData(api.GET('/api/runs/{runId}/warnings', { params, signal }));
     },
     placeholderData: keepPreviousData,
     refetchInterval: unlessRefused(refetchMs),
@@ -231,7 +231,7 @@ export function useLastSamplingBlock(runId: string, refetchMs: PageRequest['refe
     queryKey: keys.samplingBlocks(runId),
     queryFn: async ({ signal }) => {
       const params = { path: { runId }, query: { limit: 1 } };
-      const page = await dataOf(api.GET('/api/runs/{runId}/sampling-blocks', { params, signal }));
+      const page = await awaitData(api.GET('/api/runs/{runId}/sampling-blocks', { params, signal }));
       return page.items[0] ?? null;
     },
     refetchInterval: unlessRefused(refetchMs),
@@ -245,7 +245,7 @@ export function useRecipeDifferences(runId: string, otherRunId: string) {
     queryFn: async ({ signal }) => {
       const params = { path: { runId, otherRunId } };
       const path = '/api/runs/{runId}/recipe-differences/{otherRunId}';
-      return (await dataOf(api.GET(path, { params, signal }))).fields;
+      return (await awaitData(api.GET(path, { params, signal }))).fields;
     },
   });
 }
@@ -254,7 +254,7 @@ export function usePlays() {
   return useInfiniteQuery({
     queryKey: keys.plays,
     queryFn: ({ signal, pageParam: cursor }) =>
-      dataOf(api.GET('/api/plays', { params: { query: { limit: RUNS_PAGE_SIZE, cursor } }, signal })),
+      awaitData(api.GET('/api/plays', { params: { query: { limit: RUNS_PAGE_SIZE, cursor } }, signal })),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: (page) => page.nextCursor,
   });
@@ -265,7 +265,7 @@ export function usePlay(playId: string) {
   return useQuery({
     queryKey: [...keys.plays, playId],
     queryFn: ({ signal }): Promise<PlayDetail> =>
-      dataOf(api.GET('/api/plays/{playId}', { params: { path: { playId } }, signal })),
+      awaitData(api.GET('/api/plays/{playId}', { params: { path: { playId } }, signal })),
     refetchInterval: (query) => unlessRefused(query.state.data?.isComplete === false && 5_000)(query),
   });
 }

@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { api, dataOf } from './client';
+import { api, awaitData } from './client';
 import { keys, unlessRefused } from './queries';
 import type { StartOptions, TrainingChange, TrainingQueue, TrainRunRequest } from '../api-types/schema';
 
@@ -10,7 +10,7 @@ const QUEUE = ['queue'] as const;
 export function useTrainingQueue() {
   return useQuery({
     queryKey: QUEUE,
-    queryFn: ({ signal }): Promise<TrainingQueue> => dataOf(api.GET('/api/queue', { signal })),
+    queryFn: ({ signal }): Promise<TrainingQueue> => awaitData(api.GET('/api/queue', { signal })),
     refetchInterval: (query) => unlessRefused(query.state.data?.isAvailable !== false && POLL_MS)(query),
   });
 }
@@ -19,24 +19,24 @@ export function useTrainingQueue() {
 export function useStartOptions() {
   return useQuery({
     queryKey: ['recipes'],
-    queryFn: ({ signal }): Promise<StartOptions> => dataOf(api.GET('/api/recipes', { signal })),
+    queryFn: ({ signal }): Promise<StartOptions> => awaitData(api.GET('/api/recipes', { signal })),
     staleTime: Infinity,
   });
 }
 
 export function useStartRun() {
-  return useQueueChange((body: TrainRunRequest) => dataOf(api.POST('/api/queue', { body })));
+  return useQueueChange((body: TrainRunRequest) => awaitData(api.POST('/api/queue', { body })));
 }
 
 export function useCancelQueued() {
   return useQueueChange((queueId: string) =>
-    dataOf(api.DELETE('/api/queue/{queueId}', { params: { path: { queueId } } })),
+    awaitData(api.DELETE('/api/queue/{queueId}', { params: { path: { queueId } } })),
   );
 }
 
 export function useChangeTraining(runId: string) {
   return useQueueChange((action: TrainingChange['action']) =>
-    dataOf(api.POST('/api/runs/{runId}/training', { params: { path: { runId } }, body: { action } })),
+    awaitData(api.POST('/api/runs/{runId}/training', { params: { path: { runId } }, body: { action } })),
   );
 }
 

@@ -1,5 +1,5 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
-import { api, dataOf } from './client';
+import { api, awaitData } from './client';
 import { unlessRefused } from './queries';
 import type { Replay } from '../api-types/schema';
 import { hasEnded } from './what-if-queries';
@@ -10,7 +10,9 @@ const POLL_MS = 500;
 export function useAskReplay(runId: string) {
   return useMutation({
     mutationFn: (updateNumber: number): Promise<Replay> =>
-      dataOf(api.POST('/api/runs/{runId}/replays', { params: { path: { runId } }, body: { updateNumber } })),
+      awaitData(
+        api.POST('/api/runs/{runId}/replays', { params: { path: { runId } }, body: { updateNumber } }),
+      ),
   });
 }
 
@@ -21,7 +23,7 @@ export function useReplay(asked: Replay | undefined) {
     queryKey: ['replays', asked?.replayId],
     queryFn: ({ signal }): Promise<Replay> => {
       const params = { path: { runId: asked?.runId ?? '', replayId: asked?.replayId ?? '' } };
-      return dataOf(api.GET('/api/runs/{runId}/replays/{replayId}', { params, signal }));
+      return awaitData(api.GET('/api/runs/{runId}/replays/{replayId}', { params, signal }));
     },
     initialData: asked,
     // One that has ended stays as it is, also where the server has forgotten it.
@@ -34,7 +36,7 @@ export function useReplay(asked: Replay | undefined) {
 export function useCancelReplay() {
   return useMutation({
     mutationFn: ({ runId, replayId }: Replay): Promise<Replay> =>
-      dataOf(
+      awaitData(
         api.PATCH('/api/runs/{runId}/replays/{replayId}', {
           ...{ params: { path: { runId, replayId } }, body: { status: 'cancelled' } },
         }),

@@ -1,12 +1,12 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { shownMoment } from '../as-of/shown-moment';
-import { api, dataOf } from './client';
+import { api, awaitData } from './client';
 import type { ExplainRequest, SqlRequest, SqlResult } from '../api-types/schema';
 
 export function useSqlSchema() {
   return useQuery({
     queryKey: ['sql', 'schema'],
-    queryFn: async ({ signal }) => (await dataOf(api.GET('/api/sql/schema', { signal }))).tables,
+    queryFn: async ({ signal }) => (await awaitData(api.GET('/api/sql/schema', { signal }))).tables,
     staleTime: Number.POSITIVE_INFINITY,
   });
 }
@@ -15,7 +15,7 @@ export function useSqlSchema() {
 export function useExplain() {
   return useMutation({
     mutationFn: (body: ExplainRequest) =>
-      dataOf(api.POST('/api/sql/explain', { body, params: atShownMoment() })),
+      awaitData(api.POST('/api/sql/explain', { body, params: atShownMoment() })),
   });
 }
 
@@ -25,7 +25,7 @@ export function useSql() {
 
 /** Runs a query as of the moment that the page shows. @throws ApiProblem with the database's words for one that fails */
 export function askSql(body: SqlRequest, signal?: AbortSignal): Promise<SqlResult> {
-  return dataOf(api.POST('/api/sql', { body, params: atShownMoment(), signal }));
+  return awaitData(api.POST('/api/sql', { body, params: atShownMoment(), signal }));
 }
 
 function atShownMoment() {

@@ -1,5 +1,5 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { api, dataOf } from './client';
+import { api, awaitData } from './client';
 import { keys, type PageRequest, unlessRefused } from './queries';
 import type { EpisodeUse, paths } from '../api-types/schema';
 
@@ -9,7 +9,7 @@ export function useUpdates(runId: string, { cursor, limit, refetchMs }: PageRequ
     queryKey: [...keys.updates(runId), cursor, limit],
     queryFn: ({ signal }) => {
       const params = { path: { runId }, query: { cursor: cursor ?? undefined, limit } };
-      return dataOf(api.GET('/api/runs/{runId}/updates', { params, signal }));
+      return awaitData(api.GET('/api/runs/{runId}/updates', { params, signal }));
     },
     placeholderData: keepPreviousData,
     refetchInterval: unlessRefused(refetchMs),
@@ -21,7 +21,7 @@ export function useUpdate(runId: string, updateNumber: number) {
     queryKey: [...keys.updates(runId), updateNumber],
     queryFn: ({ signal }) => {
       const params = { path: { runId, updateNumber: `${updateNumber}` } };
-      return dataOf(api.GET('/api/runs/{runId}/updates/{updateNumber}', { params, signal }));
+      return awaitData(api.GET('/api/runs/{runId}/updates/{updateNumber}', { params, signal }));
     },
   });
 }
@@ -46,7 +46,7 @@ export function useUpdateInputs(
     queryFn: ({ signal }) => {
       const path = { runId, updateNumber: `${updateNumber}` };
       const params = { path, query: { cursor: cursor ?? undefined, limit, ...order } };
-      return dataOf(api.GET('/api/runs/{runId}/updates/{updateNumber}/inputs', { params, signal }));
+      return awaitData(api.GET('/api/runs/{runId}/updates/{updateNumber}/inputs', { params, signal }));
     },
     placeholderData: keepPreviousData,
   });
@@ -62,7 +62,7 @@ export function useTrainedTokens(use: EpisodeUse | null, episodeId: string) {
     queryFn: ({ signal }) => {
       if (use === null) throw new TypeError('no update is looked at');
       const params = { path: { runId: use.runId, updateNumber: `${use.updateNumber}`, episodeId } };
-      return dataOf(
+      return awaitData(
         api.GET('/api/runs/{runId}/updates/{updateNumber}/inputs/{episodeId}/tokens', { params, signal }),
       );
     },
@@ -75,7 +75,7 @@ export function useUpdateLineage(runId: string, updateNumber: number) {
     queryKey: ['lineage', runId, updateNumber],
     queryFn: ({ signal }) => {
       const params = { path: { runId, updateNumber: `${updateNumber}` } };
-      return dataOf(api.GET('/api/runs/{runId}/updates/{updateNumber}/lineage', { params, signal }));
+      return awaitData(api.GET('/api/runs/{runId}/updates/{updateNumber}/lineage', { params, signal }));
     },
   });
 }
@@ -86,7 +86,7 @@ export function useUpdateDistributions(runId: string, updateNumber: number) {
     queryKey: [...keys.updates(runId), updateNumber, 'distributions'],
     queryFn: ({ signal }) => {
       const params = { path: { runId, updateNumber: `${updateNumber}` } };
-      return dataOf(api.GET('/api/runs/{runId}/updates/{updateNumber}/distributions', { params, signal }));
+      return awaitData(api.GET('/api/runs/{runId}/updates/{updateNumber}/distributions', { params, signal }));
     },
   });
 }

@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { api, dataOf } from './client';
+import { api, awaitData } from './client';
 import { keys, unlessRefused } from './queries';
 import type { WhatIf, WhatIfItem, WhatIfRequest } from '../api-types/schema';
 
@@ -17,7 +17,7 @@ export function useWhatIfs(runId: string) {
     queryKey: keys.whatIfs(runId),
     queryFn: async ({ signal }) => {
       const params = { path: { runId }, query: { limit: MAX_WHAT_IFS } };
-      return (await dataOf(api.GET('/api/runs/{runId}/what-ifs', { params, signal }))).items;
+      return (await awaitData(api.GET('/api/runs/{runId}/what-ifs', { params, signal }))).items;
     },
     refetchInterval: (query) => unlessRefused(query.state.data?.every(hasEnded) === false && POLL_MS)(query),
   });
@@ -29,7 +29,7 @@ export function useWhatIf(runId: string, whatIfId: string) {
     queryKey: [...keys.whatIfs(runId), whatIfId],
     queryFn: ({ signal }): Promise<WhatIf> => {
       const params = { path: { runId, whatIfId } };
-      return dataOf(api.GET('/api/runs/{runId}/what-ifs/{whatIfId}', { params, signal }));
+      return awaitData(api.GET('/api/runs/{runId}/what-ifs/{whatIfId}', { params, signal }));
     },
     refetchInterval: (query) =>
       unlessRefused(query.state.data !== undefined && !hasEnded(query.state.data) && POLL_MS)(query),
@@ -40,7 +40,7 @@ export function useAskWhatIf(runId: string) {
   const client = useQueryClient();
   return useMutation({
     mutationFn: (body: WhatIfRequest): Promise<WhatIf> =>
-      dataOf(api.POST('/api/runs/{runId}/what-ifs', { params: { path: { runId } }, body })),
+      awaitData(api.POST('/api/runs/{runId}/what-ifs', { params: { path: { runId } }, body })),
     onSuccess: () => client.invalidateQueries({ queryKey: keys.whatIfs(runId) }),
   });
 }
@@ -49,7 +49,7 @@ export function useCancelWhatIf(runId: string) {
   const client = useQueryClient();
   return useMutation({
     mutationFn: (whatIfId: string): Promise<WhatIf> =>
-      dataOf(
+      awaitData(
         api.PATCH('/api/runs/{runId}/what-ifs/{whatIfId}', {
           ...{ params: { path: { runId, whatIfId } }, body: { status: 'cancelled' } },
         }),

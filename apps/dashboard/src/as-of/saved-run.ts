@@ -34,7 +34,7 @@ export function isLeftOut(path: string): boolean {
 }
 
 /** How many items a saved page has of a list of the API; null where it has all, and where a server answers. */
-export function numKeptOf(path: string, run: SavedRun | null = opened): number | null {
+export function countKept(path: string, run: SavedRun | null = opened): number | null {
   const list = run?.answers[path] as { items: readonly unknown[]; nextCursor: string | null } | undefined;
   return typeof list?.nextCursor === 'string' ? list.items.length : null;
 }

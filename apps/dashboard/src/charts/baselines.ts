@@ -22,7 +22,7 @@ export function labelsFitBeside(baselines: readonly RunBaseline[], width: number
 
 /** Width in pixels that labels beside the plot take. */
 export function baselineLabelWidth(baselines: readonly RunBaseline[]): number {
-  return widestText(baselines.map(labelOf)) + 14;
+  return widestText(baselines.map(formatLabel)) + 14;
 }
 
 /** Width in pixels of the widest of `texts` in the font of the axes. */
@@ -68,8 +68,8 @@ export function drawBaselines(
   const wanted = lines.map((y) => (labelsBeside ? y : y - 8 * scale));
   placeLabels(wanted, LABEL_HEIGHT * scale).forEach((y, i) => {
     // The outline keeps a label readable where it is over a line.
-    ctx.strokeText(labelOf(ascending[i]), labelX, y);
-    ctx.fillText(labelOf(ascending[i]), labelX, y);
+    ctx.strokeText(formatLabel(ascending[i]), labelX, y);
+    ctx.fillText(formatLabel(ascending[i]), labelX, y);
   });
   ctx.restore();
 }
@@ -90,6 +90,6 @@ export function placeLabels(wanted: readonly number[], height: number): number[]
   return placed;
 }
 
-function labelOf({ name, success }: RunBaseline): string {
+function formatLabel({ name, success }: RunBaseline): string {
   return `${name} ${formatPercent(success)}`;
 }

@@ -89,14 +89,14 @@ export function trainedAmounts(
   let sum = 0;
   const amounts = first.steps.map((update, i) => {
     const amount = valueOf.reduce((product, values) => product * (values.get(update) ?? 0), first.values[i]);
-    sum += amount * (isThinned ? stretchOf(first.steps, i) : 1);
+    sum += amount * (isThinned ? computeStretch(first.steps, i) : 1);
     return sum;
   });
   return { updates: first.steps, amounts };
 }
 
 /** Updates of a mean: since the one before it. Before the first there may be updates that do not record the metric, so it is as long as the second. */
-function stretchOf(steps: readonly number[], i: number): number {
+function computeStretch(steps: readonly number[], i: number): number {
   const end = Math.max(i, 1);
   return steps.length === 1 ? 1 : steps[end] - steps[end - 1];
 }

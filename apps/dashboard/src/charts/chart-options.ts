@@ -78,7 +78,7 @@ export function chartOptions(input: ChartOptionsInput): uPlot.Options {
       axisStyle(colors, {
         size: 28,
         gap: 8,
-        incrs: incrementsOf(axis),
+        incrs: listIncrements(axis),
         values: (_, ticks) => ticks.map((tick) => (axis === 'time' ? formatTick(tick) : formatCompact(tick))),
       }),
       axisStyle(colors, {
@@ -100,7 +100,7 @@ export function chartOptions(input: ChartOptionsInput): uPlot.Options {
       ),
       ...(input.hasBands ? input.labels.flatMap(() => [BAND_END, BAND_END]) : []),
     ],
-    bands: input.hasBands ? bandsOf(input) : [],
+    bands: input.hasBands ? listBands(input) : [],
     hooks: {
       setCursor: [(plot) => onCursor(plot.cursor.idx ?? null)],
       ready: [(plot) => onPick && listenForClicks(plot, onPick)],
@@ -109,14 +109,14 @@ export function chartOptions(input: ChartOptionsInput): uPlot.Options {
   };
 }
 
-function incrementsOf(axis: PlotAxis): number[] | undefined {
+function listIncrements(axis: PlotAxis): number[] | undefined {
   if (axis === 'number') return undefined;
   return axis === 'time' ? ROUND_SECONDS : ROUND_NUMBERS;
 }
 
 const BAND_END: uPlot.Series = { width: 0, points: { show: false }, spanGaps: true };
 
-function bandsOf({ labels, colors }: ChartOptionsInput): uPlot.Band[] {
+function listBands({ labels, colors }: ChartOptionsInput): uPlot.Band[] {
   return labels.map((_, i) => {
     const low = labels.length + 1 + 2 * i;
     return { series: [low + 1, low], fill: colors.bands[i % colors.bands.length] };

@@ -20,8 +20,8 @@ export function Chart({ title, note, actions, ...plot }: ChartProps) {
   const [cursorRow, setCursorRow] = useState<number | null>(null);
   const valueAt = (column: number): number | null =>
     cursorRow === null
-      ? lastValue(ysOf(columns, column))
-      : valueAtRow(ysOf(columns, column) ?? [], cursorRow);
+      ? lastValue(selectYs(columns, column))
+      : valueAtRow(selectYs(columns, column) ?? [], cursorRow);
   const legendValue = (i: number): number | null => {
     const value = valueAt(i);
     // Stacked columns are cumulative: a series adds the difference to the one below it.
@@ -49,6 +49,6 @@ export function Chart({ title, note, actions, ...plot }: ChartProps) {
   );
 }
 
-function ysOf(columns: PlotProps['columns'], series: number): readonly (number | null)[] | undefined {
+function selectYs(columns: PlotProps['columns'], series: number): readonly (number | null)[] | undefined {
   return columns[series + 1];
 }

@@ -44,7 +44,7 @@ export function Plot(props: PlotProps) {
   const picked = useRef(onPick);
   const isPickable = onPick !== undefined;
   // Compared by value, because the arrays are new objects in every render.
-  const shape = JSON.stringify(shapeOf(props));
+  const shape = JSON.stringify(toShape(props));
 
   useEffect(() => {
     picked.current = onPick;
@@ -87,7 +87,7 @@ export function Plot(props: PlotProps) {
 
 type Shape = Pick<ChartOptionsInput, 'labels' | 'range' | 'baselines'>;
 
-function shapeOf({ labels, range, baselines }: PlotProps): Shape {
+function toShape({ labels, range, baselines }: PlotProps): Shape {
   return { labels, range: range ?? null, baselines: baselines ?? [] };
 }
 

@@ -36,7 +36,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   const isVirtual = rows.length > MAX_WHOLE_ROWS;
   const cellsOf = ({ row }: { readonly row: Row }) =>
     columns.map((column) => (
-      <td key={column.id} className={classOf(column)}>
+      <td key={column.id} className={columnClass(column)}>
         {column.cell(row)}
       </td>
     ));
@@ -75,6 +75,6 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
   );
 }
 
-function classOf<Row>({ isNumeric, isMuted }: TableColumn<Row>): string {
+function columnClass<Row>({ isNumeric, isMuted }: TableColumn<Row>): string {
   return `${isNumeric ? styles.number : ''} ${isMuted ? styles.muted : ''}`;
 }

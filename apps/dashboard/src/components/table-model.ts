@@ -73,13 +73,13 @@ export function useTableModel<Row>(props: TableModelProps<Row>) {
   const ids = useMemo(() => columnIds(columns), [columns]);
   const table = useTable({
     features: FEATURES,
-    columns: useMemo(() => columns.map((column, c) => definitionOf(column, ids[c])), [columns, ids]),
+    columns: useMemo(() => columns.map((column, c) => makeDefinition(column, ids[c])), [columns, ids]),
     data: useMemo(() => rows.map((row) => ({ row })), [rows]),
     getRowId: ({ row }, index) => keyOf?.(row) ?? `${index}`,
     enableMultiSort: false,
     manualSorting: onSort !== undefined,
     state: {
-      sorting: onSort ? sortingOf(sort) : ownSorting,
+      sorting: onSort ? toSorting(sort) : ownSorting,
       columnVisibility: Object.fromEntries(hiddenIds.map((id) => [id, false])),
     },
     onSortingChange: setOwnSorting,
@@ -107,11 +107,11 @@ export function useTableModel<Row>(props: TableModelProps<Row>) {
 
 const ORDERS = { asc: 'ascending', desc: 'descending', false: null } as const;
 
-function sortingOf(sort: TableSort | undefined): SortingState {
+function toSorting(sort: TableSort | undefined): SortingState {
   return sort === undefined ? [] : [{ id: sort.key, desc: sort.order === 'descending' }];
 }
 
-function definitionOf<Row>(
+function makeDefinition<Row>(
   { sortKey, value }: TableColumn<Row>,
   id: string,
 ): ColumnDef<typeof FEATURES, KeptRow<Row>> {

@@ -18,7 +18,7 @@ export function VirtualRows({ numRows, numColumns, cellsOf }: VirtualRowsProps) 
   const virtualizer = useVirtualizer({
     count: numRows,
     // A ref of the frame would be set only after this body asks for it first.
-    getScrollElement: () => frameOf(body.current),
+    getScrollElement: () => findFrame(body.current),
     estimateSize: () => ROW_HEIGHT,
     overscan: NUM_MORE_ROWS,
   });
@@ -53,19 +53,19 @@ function Space({ height, numColumns }: { readonly height: number; readonly numCo
   );
 }
 
-function frameOf(body: HTMLElement | null): HTMLElement | null {
+function findFrame(body: HTMLElement | null): HTMLElement | null {
   return body?.closest<HTMLElement>('[role="region"]') ?? null;
 }
 
 /** Gives the columns up that were kept for another width of the frame. */
 function observeWidth(body: HTMLTableSectionElement | null): (() => void) | undefined {
-  const frame = frameOf(body);
+  const frame = findFrame(body);
   if (frame === null) return undefined;
   let width = frame.clientWidth;
   const observer = new ResizeObserver(() => {
     if (frame.clientWidth === width) return;
     width = frame.clientWidth;
-    for (const header of headersOf(body)) header.style.minWidth = '';
+    for (const header of readHeaders(body)) header.style.minWidth = '';
     keepColumnWidths(body);
   });
   observer.observe(frame);
@@ -74,13 +74,13 @@ function observeWidth(body: HTMLTableSectionElement | null): (() => void) | unde
   };
 }
 
-function headersOf(body: HTMLElement | null): readonly HTMLElement[] {
+function readHeaders(body: HTMLElement | null): readonly HTMLElement[] {
   return [...(body?.closest('table')?.querySelectorAll('th') ?? [])];
 }
 
 /** Columns become wider by the rows that come into view, and never narrower, or they would jump while one scrolls. */
 function keepColumnWidths(body: HTMLTableSectionElement | null): void {
-  const headers = headersOf(body);
+  const headers = readHeaders(body);
   const widths = headers.map((header) => header.offsetWidth);
   for (const [c, header] of headers.entries()) header.style.minWidth = `${widths[c]}px`;
 }

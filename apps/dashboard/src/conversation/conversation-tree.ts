@@ -117,7 +117,7 @@ function turnNode(step: StepDetail, { chats, place, agents, forks }: TurnParts):
       ...calls.map((call, c) =>
         callNode(call, `step ${step.step} call ${c}`, {
           target,
-          answer: answerOf(calls, c, chats.slice(place + 1)),
+          answer: toAnswer(calls, c, chats.slice(place + 1)),
         }),
       ),
       ...agents.map(branchNode),
@@ -130,7 +130,7 @@ function turnNode(step: StepDetail, { chats, place, agents, forks }: TurnParts):
  * The answer to one of a turn's calls in later turns. Some models use an id again: then the answer came before the output of the turn that does, and of
  * several in one prompt the last ones are those of this turn.
  */
-function answerOf(
+function toAnswer(
   calls: readonly ChatToolCall[],
   place: number,
   later: readonly (StepChat | null)[],

@@ -86,10 +86,10 @@ function UseChoice({ uses, chosen, ownRun, onChange }: UseChoiceProps) {
   return (
     <Select
       label="as trained by"
-      value={chosen === null ? '' : nameOf(chosen)}
+      value={chosen === null ? '' : formatName(chosen)}
       options={[
         { value: '', label: 'no update' },
-        ...uses.map((one) => ({ value: nameOf(one), label: labelOf(one, ownRun) })),
+        ...uses.map((one) => ({ value: formatName(one), label: formatLabel(one, ownRun) })),
       ]}
       onChange={(name) => {
         const [of = '', update = ''] = name.split('/');
@@ -111,11 +111,11 @@ function Legend({ label, ends: [green, red] }: TokenColors) {
   );
 }
 
-function nameOf({ runId, updateNumber }: EpisodeUse): string {
+function formatName({ runId, updateNumber }: EpisodeUse): string {
   return `${runId}/${updateNumber}`;
 }
 
-function labelOf({ runId, updateNumber }: EpisodeUse, own: string): string {
+function formatLabel({ runId, updateNumber }: EpisodeUse, own: string): string {
   return runId === own ? `update ${updateNumber}` : `update ${updateNumber} of run ${shortId(runId)}`;
 }
 

@@ -12,7 +12,7 @@ export function isTyping(target: EventTarget | null): boolean {
 }
 
 /** The stop before or after the one that has the focus; without one, the first or the last. Null at the end. */
-export function neighbourOf<Stop>(
+export function findNeighbour<Stop>(
   stops: readonly Stop[],
   current: Stop | undefined,
   by: 1 | -1,
@@ -25,12 +25,12 @@ export function neighbourOf<Stop>(
 /** Moves the focus to the link of the next row or to the heading of the next step, and brings it into view. */
 export function moveFocus(by: 1 | -1): void {
   const stops = [...document.querySelectorAll<HTMLElement>(STOPS)].filter(
-    (stop) => focusTargetOf(stop) !== null && stop.checkVisibility(),
+    (stop) => findFocusTarget(stop) !== null && stop.checkVisibility(),
   );
   const current = stops.find((stop) => stop.contains(document.activeElement));
-  const next = neighbourOf(stops, current ?? stopAround(stops), by);
+  const next = findNeighbour(stops, current ?? stopAround(stops), by);
   if (next === null) return;
-  focusTargetOf(next)?.focus({ preventScroll: true });
+  findFocusTarget(next)?.focus({ preventScroll: true });
   // A step may be higher than the window.
   next.scrollIntoView({ block: next.matches('tr') ? 'nearest' : 'start' });
 }
@@ -42,7 +42,7 @@ function stopAround(stops: readonly HTMLElement[]): HTMLElement | undefined {
 }
 
 /** Rows without a link open nothing, and are passed over. */
-function focusTargetOf(stop: HTMLElement): HTMLElement | null {
+function findFocusTarget(stop: HTMLElement): HTMLElement | null {
   return stop.matches('tr') ? stop.querySelector<HTMLElement>(IN_ROW) : stop;
 }
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { LiveMetrics } from '../api-types/schema';
-import { pointsOf } from './live-messages';
+import { toMetricPoints } from './live-messages';
 
 it('pointsOf leaves out values that are unavailable', () => {
   const message: LiveMetrics = {
@@ -10,7 +10,7 @@ it('pointsOf leaves out values that are unavailable', () => {
     names: ['a', 'b', 'c'],
     values: [1, null, 0],
   };
-  expect(pointsOf(message)).toEqual([
+  expect(toMetricPoints(message)).toEqual([
     { source: 'trainer', name: 'a', step: 3, value: 1, time: 1000 },
     { source: 'trainer', name: 'c', step: 3, value: 0, time: 1000 },
   ]);

@@ -1,6 +1,6 @@
 import type { LiveMetrics, LivePolicy } from '../api-types/schema';
 import type { ChangeBuffer } from './change-buffer';
-import { pointsOf } from './live-messages';
+import { toMetricPoints } from './live-messages';
 
 /** `live`: events arrive as they happen. `polling`: the stream is down, and pages fetch every few seconds. */
 export type LiveState = 'connecting' | 'live' | 'polling';
@@ -59,7 +59,7 @@ export class LiveStream {
     source.addEventListener('heartbeat', () => this.restartSilenceTimer());
     source.addEventListener('metrics', (event) => {
       this.restartSilenceTimer();
-      this.changes.addPoints(pointsOf(JSON.parse(event.data as string) as LiveMetrics));
+      this.changes.addPoints(toMetricPoints(JSON.parse(event.data as string) as LiveMetrics));
     });
     source.addEventListener('policy', (event) => {
       this.restartSilenceTimer();

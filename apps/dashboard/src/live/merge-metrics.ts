@@ -51,7 +51,7 @@ function addPoints(series: MetricSeries, points: readonly MetricPoint[]): Metric
   const values = [...series.values];
   const times = [...series.times];
   for (const point of points) {
-    const at = placeOf(point.step, steps);
+    const at = findPlace(point.step, steps);
     const replaced = steps[at] === point.step ? 1 : 0;
     steps.splice(at, replaced, point.step);
     values.splice(at, replaced, point.value);
@@ -61,7 +61,7 @@ function addPoints(series: MetricSeries, points: readonly MetricPoint[]): Metric
 }
 
 /** Index of the first element of `steps` that is not below `step`; searched from the end, where most new points go. */
-function placeOf(step: number, steps: readonly number[]): number {
+function findPlace(step: number, steps: readonly number[]): number {
   let at = steps.length;
   while (at > 0 && steps[at - 1] >= step) at--;
   return at;

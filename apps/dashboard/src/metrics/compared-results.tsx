@@ -7,8 +7,8 @@ import type { TableColumn } from '../components/table-model';
 import { formatPercent } from '../format/numbers';
 import { hasEnded } from '../format/run-state';
 import page from '../components/page.module.css';
-import { differenceOf, meanRate, type Estimate } from './intervals';
-import { groupSeeds, labelOf } from './seed-groups';
+import { estimateDifference, meanRate, type Estimate } from './intervals';
+import { groupSeeds, labelSeeds } from './seed-groups';
 
 const REFETCH_MS = 5_000;
 
@@ -29,7 +29,7 @@ interface Result {
 const COLUMNS: readonly TableColumn<Result>[] = [
   {
     label: 'Run',
-    cell: ({ runs }) => <Link to={`/runs/${runs[0].runId}`}>{labelOf(runs)}</Link>,
+    cell: ({ runs }) => <Link to={`/runs/${runs[0].runId}`}>{labelSeeds(runs)}</Link>,
   },
   {
     label: 'Seed',
@@ -74,14 +74,14 @@ export function ComparedResults({ runs, isMean }: ComparedResultsProps) {
   const groups = isMean ? groupSeeds(runs, (run) => run) : runs.map((run) => [run]);
   const reached = groups.map((group) => ({
     runs: group,
-    validation: estimateOf(group, validations),
-    test: estimateOf(group, tests),
+    validation: computeEstimate(group, validations),
+    test: computeEstimate(group, tests),
   }));
   const first = reached[0].validation;
   const rows = reached.map((row, i): Result => {
     const { validation } = row;
     const isCompared = i > 0 && first !== null && validation !== null;
-    return { ...row, difference: isCompared ? differenceOf(first, validation) : null };
+    return { ...row, difference: isCompared ? estimateDifference(first, validation) : null };
   });
   return (
     <div className={page.stack}>
@@ -99,7 +99,7 @@ export function ComparedResults({ runs, isMean }: ComparedResultsProps) {
 type FiguresByRun = ReadonlyMap<string, ValidationFigures | null>;
 
 /** The figures of one run as they are, or the mean of those seeds that have some. */
-function estimateOf(group: readonly RunDetail[], figures: FiguresByRun): Reached | null {
+function computeEstimate(group: readonly RunDetail[], figures: FiguresByRun): Reached | null {
   const known = group.flatMap(({ runId }) => figures.get(runId) ?? []);
   if (known.length === 0) return null;
   if (group.length > 1)

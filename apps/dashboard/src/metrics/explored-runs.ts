@@ -10,7 +10,7 @@ import {
 } from '../charts/chart-axis';
 import { countedInUpdates } from '../charts/chart-data';
 import type { ExplorerView } from './explorer-view';
-import { groupSeeds, labelOf } from './seed-groups';
+import { groupSeeds, labelSeeds } from './seed-groups';
 
 export interface ExploredRun {
   readonly label: string;
@@ -32,7 +32,7 @@ export function exploredLines(
 ): ExploredLine[] {
   const groups = isMean ? groupSeeds(runs, ({ run }) => run) : runs.map((one) => [one]);
   return groups.map((group) => ({
-    label: labelOf(group.map(({ run }) => run)),
+    label: labelSeeds(group.map(({ run }) => run)),
     runs: group.map((one) => exploredRun(one, axis)),
   }));
 }
@@ -45,5 +45,5 @@ function exploredRun({ run, series }: ComparedRun, axis: ChartAxis): ExploredRun
   const placed = (one: MetricSeries) =>
     placeSeries(countedInUpdates(one, updates), axis, { startMs, trained });
   const hasAxis = !isTrainedAxis(axis) || trained !== undefined;
-  return { label: labelOf([run]), hasAxis, series: new Map(series.map((one) => [one.name, placed(one)])) };
+  return { label: labelSeeds([run]), hasAxis, series: new Map(series.map((one) => [one.name, placed(one)])) };
 }

@@ -1,5 +1,5 @@
 import { useRuns } from '../api/queries';
-import { useSeedsOf } from '../api/related-runs';
+import { useSeeds } from '../api/related-runs';
 import type { RunDetail } from '../api-types/schema';
 import controls from '../components/controls.module.css';
 import { Segments } from '../components/segments';
@@ -180,7 +180,7 @@ function OtherRuns({ run, others, view, onChange }: ExplorerToolbarProps) {
 
 /** Adds runs of the run's recipe with other seeds, of each the newest. */
 function MoreSeeds({ run, others, view, onChange }: ExplorerToolbarProps) {
-  const { data = [] } = useSeedsOf(run.runId);
+  const { data = [] } = useSeeds(run.runId);
   const seeds = new Set([run, ...others].map(({ seed }) => seed));
   const more: string[] = [];
   for (const { runId, seed } of data) {

@@ -31,13 +31,13 @@ export function readView(parameters: URLSearchParams): ExplorerView {
   const columns = Number(parameters.get('columns') ?? 0);
   return {
     search: parameters.get('q') ?? '',
-    others: textsOf(parameters, 'with'),
+    others: readTexts(parameters, 'with'),
     axis: readAxis(parameters.get('x') ?? ''),
     smoothing: smoothing >= 0 && smoothing <= MOST_SMOOTHING ? smoothing : 0,
     isLog: parameters.get('log') === '1',
     isMean: parameters.get('seeds') === 'mean',
     columns: Number.isInteger(columns) && columns > 0 && columns <= MAX_COLUMNS ? columns : 0,
-    pins: parameters.has('pin') ? textsOf(parameters, 'pin') : null,
+    pins: parameters.has('pin') ? readTexts(parameters, 'pin') : null,
     metrics: parameters.has('metric') ? readMetrics(parameters) : null,
   };
 }
@@ -52,7 +52,7 @@ function readMetrics(parameters: URLSearchParams): readonly UserMetric[] {
     .map(([name, query]) => ({ name, query }));
 }
 
-function textsOf(parameters: URLSearchParams, name: string): readonly string[] {
+function readTexts(parameters: URLSearchParams, name: string): readonly string[] {
   return [...new Set(parameters.getAll(name).filter((text) => text !== ''))];
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { differenceOf, meanRate, studentQuantile } from './intervals';
+import { estimateDifference, meanRate, studentQuantile } from './intervals';
 
 describe('studentQuantile', () => {
   // Table 26.10 of Abramowitz and Stegun, Handbook of Mathematical Functions.
@@ -29,7 +29,7 @@ describe('meanRate', () => {
   it('lies in [0, 1], and so the difference of two of them in [−1, 1]', () => {
     const wide = meanRate([0.4, 0.6]);
     expect(wide).toEqual({ value: 0.5, low: 0, high: 1 });
-    const { low, high } = differenceOf(wide, meanRate([0.5, 0.9]));
+    const { low, high } = estimateDifference(wide, meanRate([0.5, 0.9]));
     expect(low).toBeGreaterThanOrEqual(-1);
     expect(high).toBeLessThanOrEqual(1);
   });
@@ -44,7 +44,7 @@ describe('differenceOf', () => {
   it('of two rates with their Wilson intervals is Newcombe’s: 56 of 70 and 48 of 80 (1998, table II, method 10)', () => {
     const second = { value: 56 / 70, low: 0.691834, high: 0.876953 };
     const first = { value: 48 / 80, low: 0.490455, high: 0.700382 };
-    const { value, low, high } = differenceOf(first, second);
+    const { value, low, high } = estimateDifference(first, second);
     expect(value).toBeCloseTo(0.2, 10);
     expect(low).toBeCloseTo(0.0524, 4);
     expect(high).toBeCloseTo(0.3339, 4);

@@ -27,7 +27,7 @@ export function meanRate(rates: readonly number[]): Estimate {
  * The difference of two independent figures, second − first, with an interval that is recovered from theirs (Zou and Donner 2008, equation 5; with
  * Wilson's intervals it is Newcombe's 1998 method 10).
  */
-export function differenceOf(first: Estimate, second: Estimate): Estimate {
+export function estimateDifference(first: Estimate, second: Estimate): Estimate {
   const value = second.value - first.value;
   return {
     value,

@@ -3,10 +3,10 @@ import { readView } from './explorer-view';
 import {
   movedPin,
   renamed,
-  searchOf,
+  formatSearch,
   shownPins,
   toggled,
-  viewOf,
+  toExplorerView,
   withMetric,
   withoutMetric,
 } from './layouts';
@@ -32,10 +32,10 @@ it('a pin goes with its metric by SQL: to its new name, and away', () => {
 
 it('a layout has all of a view but its runs, which stay those that are shown', () => {
   const view = readView(new URLSearchParams('q=kl&with=a&x=tokens&seeds=mean&columns=3&pin=train/kl'));
-  const search = searchOf(view);
+  const search = formatSearch(view);
   expect(search).toBe('q=kl&x=tokens&columns=3&pin=train%2Fkl');
   const shown = readView(new URLSearchParams('with=b&log=1'));
-  expect(viewOf({ search }, shown)).toEqual({ ...view, others: ['b'], isMean: false });
+  expect(toExplorerView({ search }, shown)).toEqual({ ...view, others: ['b'], isMean: false });
 });
 
 it('a layout takes another name, also that of another layout', () => {

@@ -1,5 +1,5 @@
 import { keepItems, keptItems, withNamed } from '../components/kept-list';
-import { chartNameOf, type UserMetric } from './user-metric';
+import { toChartName, type UserMetric } from './user-metric';
 import { readView, writeView, type ExplorerView } from './explorer-view';
 
 /** A named view of the explorer, without the runs that it showed. */
@@ -64,12 +64,15 @@ export function toggled(names: readonly string[], name: string): readonly string
 }
 
 /** The query of the layout that a view with all of its pins and metrics is: the runs are left out, and in which group they are drawn. */
-export function searchOf(view: ExplorerView): string {
+export function formatSearch(view: ExplorerView): string {
   return writeView({ ...view, others: [], isMean: false }).toString();
 }
 
 /** A layout as a view, with the runs of the view that is shown. */
-export function viewOf({ search }: Pick<Layout, 'search'>, { others, isMean }: ExplorerView): ExplorerView {
+export function toExplorerView(
+  { search }: Pick<Layout, 'search'>,
+  { others, isMean }: ExplorerView,
+): ExplorerView {
   return { ...readView(new URLSearchParams(search)), others, isMean };
 }
 
@@ -98,8 +101,8 @@ export function movedPin(
   to: UserMetric | null,
 ): readonly string[] {
   return pins.flatMap((name) => {
-    if (name !== chartNameOf(from)) return name;
-    return to === null ? [] : chartNameOf(to);
+    if (name !== toChartName(from)) return name;
+    return to === null ? [] : toChartName(to);
   });
 }
 

@@ -11,7 +11,7 @@ import type { ExplorerView } from './explorer-view';
 import { ExplorerToolbar } from './explorer-toolbar';
 import { GroupOfCharts } from './group-of-charts';
 import { LayoutBar } from './layout-bar';
-import { groupOf, isFound, metricGroups, PINNED } from './metric-groups';
+import { findGroup, isFound, metricGroups, PINNED } from './metric-groups';
 import { useExplorer } from './use-explorer';
 import type { UserMetric } from './user-metric';
 import { UserMetricForm } from './user-metric-form';
@@ -32,7 +32,7 @@ export function MetricExplorer({ run }: { readonly run: RunDetail }) {
   const { runs, shown, allow } = useUserMetrics(
     openedRun() === null ? metrics : NO_METRICS,
     items,
-    (name) => isFound(name, search) && folds.isOpen(groupOf(name, pins), true),
+    (name) => isFound(name, search) && folds.isOpen(findGroup(name, pins), true),
   );
   const [edited, setEdited] = useState<UserMetric | 'new' | null>(null);
   const { movedName, settle, change, pin } = useMovedChart(explorer);

@@ -20,7 +20,7 @@ export function metricGroups(
   const all = new Set([...names].filter((name) => isFound(name, search)));
   const pinned = pins.filter((name) => all.has(name));
   const found = [...all].filter((name) => !pinned.includes(name));
-  return [...(pinned.length === 0 ? [] : [{ kind: PINNED, names: pinned }]), ...kindsOf(found)];
+  return [...(pinned.length === 0 ? [] : [{ kind: PINNED, names: pinned }]), ...listKinds(found)];
 }
 
 /** Whether a name has every word of the search in it, in whatever case. */
@@ -30,20 +30,22 @@ export function isFound(name: string, search: string): boolean {
 }
 
 /** The group in which a metric is drawn. */
-export function groupOf(name: string, pins: readonly string[]): string {
-  return pins.includes(name) ? PINNED : kindOf(name);
+export function findGroup(name: string, pins: readonly string[]): string {
+  return pins.includes(name) ? PINNED : toKind(name);
 }
 
-function kindsOf(found: readonly string[]): MetricGroup[] {
-  const kinds = [...new Set(found.map(kindOf))].sort((a, b) => placeOf(a) - placeOf(b) || (a < b ? -1 : 1));
-  return kinds.map((kind) => ({ kind, names: found.filter((name) => kindOf(name) === kind).sort() }));
+function listKinds(found: readonly string[]): MetricGroup[] {
+  const kinds = [...new Set(found.map(toKind))].sort(
+    (a, b) => findPlace(a) - findPlace(b) || (a < b ? -1 : 1),
+  );
+  return kinds.map((kind) => ({ kind, names: found.filter((name) => toKind(name) === kind).sort() }));
 }
 
-function kindOf(name: string): string {
+function toKind(name: string): string {
   return name.split('/', 1)[0];
 }
 
-function placeOf(kind: string): number {
+function findPlace(kind: string): number {
   const place = FIRST_KINDS.indexOf(kind);
   return place < 0 ? FIRST_KINDS.length : place;
 }

@@ -24,7 +24,7 @@ const LINE_HEIGHT = 19;
 export function saveValues(title: string, { labels, axis, columns: [xs, ...columns] }: SavedValues): void {
   const names = [X_NAMES[axis], ...labels].map((name) => ({ name, type: '' }));
   const rows = xs.map((at, row) => [at, ...columns.map((column) => column[row] ?? null)]);
-  saveFile(`${fileNameOf(title)}.csv`, new Blob([toCsv({ columns: names, rows })], { type: 'text/csv' }));
+  saveFile(`${makeFileName(title)}.csv`, new Blob([toCsv({ columns: names, rows })], { type: 'text/csv' }));
 }
 
 /** Saves the picture of a chart below its title and, in their colors, the names of its series. */
@@ -50,10 +50,10 @@ export function savePicture(title: string, labels: readonly string[], figure: HT
     context.fillText(text, line / 2, (i + 1) * line);
   });
   picture.toBlob((blob) => {
-    if (blob !== null) saveFile(`${fileNameOf(title)}.png`, blob);
+    if (blob !== null) saveFile(`${makeFileName(title)}.png`, blob);
   });
 }
 
-function fileNameOf(title: string): string {
+function makeFileName(title: string): string {
   return title.replaceAll('/', '-');
 }

@@ -19,7 +19,7 @@ export function groupSeeds<Item>(items: readonly Item[], runOf: (item: Item) => 
 }
 
 /** Names a run, or runs of a recipe. */
-export function labelOf([first, ...others]: readonly RunDetail[]): string {
+export function labelSeeds([first, ...others]: readonly RunDetail[]): string {
   const more =
     others.length === 0 ? '' : ` and ${others.length} more ${others.length === 1 ? 'run' : 'runs'}`;
   return `${first.name} ${shortId(first.runId)}${more}`;

@@ -12,9 +12,9 @@ import {
   readPins,
   readUserMetrics,
   renamed,
-  searchOf,
+  formatSearch,
   toggled,
-  viewOf,
+  toExplorerView,
   withMetric,
   withoutMetric,
 } from './layouts';
@@ -108,7 +108,7 @@ export function useLayouts(view: ExplorerView, change: (view: ExplorerView) => v
     keepLayouts(changed);
     setLayouts(changed);
   };
-  const search = searchOf(view);
+  const search = formatSearch(view);
   const shown = layouts.find((layout) => layout.search === search)?.name ?? null;
   return {
     layouts,
@@ -120,7 +120,7 @@ export function useLayouts(view: ExplorerView, change: (view: ExplorerView) => v
       const layout = layouts.find((one) => one.name === name);
       const ofBrowser = { ...readView(new URLSearchParams()), others: view.others, isMean: view.isMean };
       setChosen(layout?.name ?? null);
-      change(layout === undefined ? ofBrowser : viewOf(layout, view));
+      change(layout === undefined ? ofBrowser : toExplorerView(layout, view));
     },
     /** Keeps the view under a name. The address stays, so that pins and metrics of this browser are changed in this browser. */
     save: (name: string) => {

@@ -8,13 +8,13 @@ import { openedRun } from '../as-of/saved-run';
 import { readUserMetrics, shownPins } from './layouts';
 import { usePins } from './use-explorer';
 import { useUserMetrics } from './use-user-metrics';
-import { chartNameOf } from './user-metric';
+import { toChartName } from './user-metric';
 
 /** The series of the charts on a run's overview, and of those that are pinned in this browser, counted in updates. */
 export function useRunSeries(run: RunDetail) {
   const [pins, changePins] = usePins();
   const [userMetrics] = useState(() => (openedRun() === null ? readUserMetrics() : []));
-  const ofUser = userMetrics.map(chartNameOf);
+  const ofUser = userMetrics.map(toChartName);
   const recorded = pins.filter((name) => !name.includes(',') && !ofUser.includes(name));
   const names = [...new Set([...CHARTED_METRICS, ...recorded])];
   const metrics = useMetrics(run.runId, names, { refetchMs: useRefetchMs() });

@@ -2,8 +2,8 @@ import { useMemo, useState } from 'react';
 import type { ComparedRun } from '../api/compared-runs';
 import { useUserMetricAnswers } from './user-metric-queries';
 import { keepAllowedQuery, readAllowedQueries } from './layouts';
-import { completedRuns, type MetricProblem, questionsOf } from './user-metric-series';
-import { chartNameOf, type UserMetric } from './user-metric';
+import { completedRuns, type MetricProblem, listQuestions } from './user-metric-series';
+import { toChartName, type UserMetric } from './user-metric';
 
 /** A metric by SQL, as the page shows it. */
 export interface ShownUserMetric {
@@ -25,18 +25,18 @@ export function useUserMetrics(
   isDrawn: (name: string) => boolean,
 ) {
   const [allowed, setAllowed] = useState(readAllowedQueries);
-  const isAsked = (metric: UserMetric) => allowed.includes(metric.query) && isDrawn(chartNameOf(metric));
+  const isAsked = (metric: UserMetric) => allowed.includes(metric.query) && isDrawn(toChartName(metric));
   // Metrics of an address are new objects in every rendering.
   const written = JSON.stringify(metrics.filter(isAsked));
   const questions = useMemo(
-    () => questionsOf(JSON.parse(written) as readonly UserMetric[], runs),
+    () => listQuestions(JSON.parse(written) as readonly UserMetric[], runs),
     [written, runs],
   );
   const answers = useUserMetricAnswers(questions.asked);
   const completed = useMemo(() => completedRuns(runs, questions, answers), [runs, questions, answers]);
   const shown = new Map(
     metrics.map((metric): [string, ShownUserMetric] => [
-      chartNameOf(metric),
+      toChartName(metric),
       {
         metric,
         isAllowed: allowed.includes(metric.query),

@@ -37,7 +37,7 @@ export function useUserMetricAnswers(questions: readonly UserMetricQuestion[]): 
       refetchInterval: (query: AskedQuery) =>
         unlessRefused(refetchMs(run, { ...query.state, numQueries: questions.length }))(query),
     })),
-    combine: answersOf,
+    combine: listAnswers,
   });
 }
 
@@ -59,6 +59,6 @@ export function refetchMs(
   return Math.max(REFETCH_MS, (numQueries * (data?.elapsedMs ?? 0)) / MOST_SHARE);
 }
 
-function answersOf(results: readonly UseQueryResult<SqlResult>[]): readonly UserMetricAnswer[] {
+function listAnswers(results: readonly UseQueryResult<SqlResult>[]): readonly UserMetricAnswer[] {
   return results.map(({ data, error, refetch }) => ({ result: data, error, retry: refetch }));
 }

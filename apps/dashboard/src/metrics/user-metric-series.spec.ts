@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ComparedRun } from '../api/compared-runs';
 import type { SqlResult } from '../api-types/schema';
 import { refetchMs } from './user-metric-queries';
-import { completedRuns, MAX_QUESTIONS, questionsOf } from './user-metric-series';
+import { completedRuns, MAX_QUESTIONS, listQuestions } from './user-metric-series';
 
 const METRICS = ['lag', 'size'].map((name) => ({ name, query: name }));
 const runs = (count: number) =>
@@ -19,7 +19,7 @@ const retry = () => undefined;
 describe('completedRuns', () => {
   it('draws an answer where a later one failed, with the problem and the run beside it', () => {
     const two = runs(2);
-    const questions = questionsOf(METRICS, two);
+    const questions = listQuestions(METRICS, two);
     const waiting = { result: undefined, error: null, retry };
     const answers = [
       { result, error: null, retry },
@@ -36,7 +36,7 @@ describe('completedRuns', () => {
 
   it('asks as many queries as a page may, and says which metrics lack runs', () => {
     const many = runs(MAX_QUESTIONS - 1);
-    const questions = questionsOf(METRICS, many);
+    const questions = listQuestions(METRICS, many);
     expect(questions.asked).toHaveLength(MAX_QUESTIONS);
     const { problems } = completedRuns(many, questions, []);
     expect([...problems.keys()]).toEqual(['size']);

@@ -1,7 +1,7 @@
 import type { ComparedRun } from '../api/compared-runs';
 import type { MetricSeries } from '../api-types/schema';
 import type { UserMetricAnswer, UserMetricQuestion } from './user-metric-queries';
-import { labelOf } from './seed-groups';
+import { labelSeeds } from './seed-groups';
 import { seriesOfResult, type UserMetric } from './user-metric';
 
 /** Queries that a page asks at most, each again and again while its run goes on. */
@@ -21,7 +21,7 @@ export interface UserMetricQuestions {
 }
 
 /** Asks for each metric of all runs, then for the next metric, as far as a page may. */
-export function questionsOf(
+export function listQuestions(
   metrics: readonly UserMetric[],
   runs: readonly Pick<ComparedRun, 'run'>[],
 ): UserMetricQuestions {
@@ -46,7 +46,7 @@ export function completedRuns(
   asked.forEach(({ metric, run }, i) => {
     const { result, error, retry } = answers[i] ?? { result: undefined, error: null, retry: null };
     const tell = (message: string, again: (() => unknown) | null) =>
-      problems.set(metric.name, { message: `${labelOf([run])}: ${message}`, retry: again });
+      problems.set(metric.name, { message: `${labelSeeds([run])}: ${message}`, retry: again });
     if (error !== null) tell(error.message, retry);
     if (result === undefined) return;
     const series = runs.find((one) => one.run.runId === run.runId)?.series;

@@ -1,7 +1,7 @@
 import type { MetricSeries, SqlResult } from '../api-types/schema';
 import { firstNotBelow } from '../charts/chart-axis';
 import { isNumericType, isTimeType } from '../sql/column-types';
-import { numberOf, secondsOf } from '../sql/plot-of-result';
+import { toNumber, toSeconds } from '../sql/plot-of-result';
 
 /** A metric that a person computes by SQL: columns `x`, an update, a policy version or a time, and `value`. */
 export interface UserMetric {
@@ -23,7 +23,7 @@ export function nameFault(name: string, taken: readonly string[]): string | null
 }
 
 /** Name of the chart, among those of recorded metrics. */
-export function chartNameOf({ name }: UserMetric): string {
+export function toChartName({ name }: UserMetric): string {
   return `${KIND}/${name}`;
 }
 
@@ -59,7 +59,7 @@ export function seriesOfResult(
   if (truncated)
     throw new Error(`The query gives more than ${MAX_POINTS} rows; a chart needs one for each x.`);
   const points = rows
-    .map((row) => ({ at: isTime ? secondsOf(row[x]) : numberOf(row[x]), value: numberOf(row[y]) }))
+    .map((row) => ({ at: isTime ? toSeconds(row[x]) : toNumber(row[x]), value: toNumber(row[y]) }))
     .filter((point): point is { at: number; value: number } => point.at !== null && point.value !== null)
     .sort((a, b) => a.at - b.at);
   const again = points.findIndex(({ at }, i) => i > 0 && at === points[i - 1].at);
@@ -68,7 +68,7 @@ export function seriesOfResult(
       `Column x has ${isTime ? 'a time' : points[again].at} more than once; a chart needs one row for each x.`,
     );
   return {
-    name: chartNameOf(metric),
+    name: toChartName(metric),
     source: isTime ? 'collector' : 'trainer',
     // A time has no update until it is counted in those of the run.
     steps: points.map(({ at }) => (isTime ? Number.NaN : at)),

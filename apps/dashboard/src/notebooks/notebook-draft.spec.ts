@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import type { NotebookDetail } from '../api-types/schema';
 import {
-  contentOf,
-  draftOf,
-  editOf,
+  toContent,
+  toDraft,
+  beginEdit,
   isChanged,
   withCell,
   withChange,
@@ -19,11 +19,11 @@ const stored = (...texts: string[]): NotebookDetail => ({
   ...{ notebookId: 'n', revision: 1, title: 'T', numCells: texts.length, source: '' },
   ...{ createdAt: '', savedAt: '', cells: texts.map(cell) },
 });
-const textsOf = (draft: ReturnType<typeof draftOf>) => draft.cells.map(({ text }) => text).join('');
+const textsOf = (draft: ReturnType<typeof toDraft>) => draft.cells.map(({ text }) => text).join('');
 
 describe('draft of a notebook', () => {
   it('moves cells by one place, and not beyond the ends', () => {
-    const draft = draftOf(stored('a', 'b', 'c'));
+    const draft = toDraft(stored('a', 'b', 'c'));
     expect(textsOf(withMove(draft, 0, 1))).toBe('bac');
     expect(textsOf(withMove(draft, 2, -1))).toBe('acb');
     expect(withMove(draft, 0, -1)).toBe(draft);
@@ -31,14 +31,14 @@ describe('draft of a notebook', () => {
   });
 
   it('gives a cell a key that no other has, also after the last was taken away', () => {
-    const draft = withCell(withoutCell(draftOf(stored('a', 'b')), 0), { kind: 'markdown', text: 'c' });
+    const draft = withCell(withoutCell(toDraft(stored('a', 'b')), 0), { kind: 'markdown', text: 'c' });
     expect(draft.cells.map(({ key }) => key)).toEqual([1, 2]);
     expect(textsOf(withChange(draft, 1, { text: 'x' }))).toBe('xc');
   });
 
   it('is changed by content and order, and no more once it is stored', () => {
     const base = stored('a', 'b');
-    const edit = editOf(base);
+    const edit = beginEdit(base);
     expect(isChanged(edit)).toBe(false);
     expect(isChanged({ base, draft: withMove(edit.draft, 0, 1) })).toBe(true);
     expect(isChanged({ base, draft: { ...edit.draft, title: 'U' } })).toBe(true);
@@ -51,11 +51,11 @@ describe('draft of a notebook', () => {
       [0, 'a'],
     ]);
     expect(isChanged(redacted)).toBe(false);
-    expect(contentOf(redacted.draft)).toEqual({ title: 'T', cells: [cell('[hidden]'), cell('a')] });
+    expect(toContent(redacted.draft)).toEqual({ title: 'T', cells: [cell('[hidden]'), cell('a')] });
   });
 
   it('keeps what is written while it is saved, and starts from what was sent', () => {
-    const { base, draft: sent } = editOf(stored('a'));
+    const { base, draft: sent } = beginEdit(stored('a'));
     const written = withChange(sent, 0, { text: 'b' });
     const saved = withSaved({ base, draft: written }, sent, { revision: 2, savedAt: 'now' });
     const shown = withStored(saved, sent, { ...stored('a'), revision: 2 });
@@ -63,7 +63,7 @@ describe('draft of a notebook', () => {
   });
 
   it('of two tabs: a later revision of the other never replaces a draft by itself, and theirs has cells of its own', () => {
-    const { base, draft: sent } = editOf(stored('mine'));
+    const { base, draft: sent } = beginEdit(stored('mine'));
     const saved = withSaved({ base, draft: sent }, sent, { revision: 2, savedAt: 'now' });
     const theirs = { ...stored('theirs', 'more'), revision: 3 };
     expect(withStored(saved, sent, theirs)).toBe(saved);

@@ -19,15 +19,15 @@ export interface NotebookEdit {
   readonly draft: NotebookDraft;
 }
 
-export function draftOf(
+export function toDraft(
   { title, cells }: Pick<NotebookDetail, 'title' | 'cells'>,
   firstKey = 0,
 ): NotebookDraft {
   return { title, cells: cells.map((cell, i) => ({ ...cell, key: firstKey + i })) };
 }
 
-export function editOf(stored: NotebookDetail): NotebookEdit {
-  return { base: stored, draft: draftOf(stored) };
+export function beginEdit(stored: NotebookDetail): NotebookEdit {
+  return { base: stored, draft: toDraft(stored) };
 }
 
 /** The edit after the store took a draft as a revision; what was written meanwhile is not saved yet. */
@@ -36,7 +36,7 @@ export function withSaved(
   sent: NotebookDraft,
   saved: Pick<NotebookDetail, 'revision' | 'savedAt'>,
 ): NotebookEdit {
-  return { base: { ...base, ...contentOf(sent), numCells: sent.cells.length, ...saved }, draft };
+  return { base: { ...base, ...toContent(sent), numCells: sent.cells.length, ...saved }, draft };
 }
 
 /**
@@ -52,17 +52,17 @@ export function withStored(edit: NotebookEdit, sent: NotebookDraft, stored: Note
 
 /** Puts what others saved in place of the draft. Its cells have new keys, so that none shows the answer to a query of the draft. */
 export function withTheirs({ draft }: NotebookEdit, theirs: NotebookDetail): NotebookEdit {
-  return { base: theirs, draft: draftOf(theirs, nextKey(draft)) };
+  return { base: theirs, draft: toDraft(theirs, nextKey(draft)) };
 }
 
 /** The part of a draft that is saved. */
-export function contentOf({ title, cells }: NotebookDraft): Pick<NotebookDetail, 'title' | 'cells'> {
+export function toContent({ title, cells }: NotebookDraft): Pick<NotebookDetail, 'title' | 'cells'> {
   return { title, cells: cells.map(({ key: _, ...cell }) => cell) };
 }
 
 /** Whether the draft differs from what is stored. */
 export function isChanged({ base, draft }: NotebookEdit): boolean {
-  return JSON.stringify(contentOf(draft)) !== JSON.stringify(contentOf(draftOf(base)));
+  return JSON.stringify(toContent(draft)) !== JSON.stringify(toContent(toDraft(base)));
 }
 
 /** Adds a cell at the end. */

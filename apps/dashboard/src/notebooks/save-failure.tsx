@@ -5,7 +5,7 @@ import { ErrorState } from '../components/notice';
 import { useNow } from '../components/use-now';
 import { formatAgo } from '../format/times';
 import page from '../components/page.module.css';
-import { contentOf } from './notebook-draft';
+import { toContent } from './notebook-draft';
 import styles from './notebook.module.css';
 import { isConflict, type NotebookEditorState } from './use-notebook-editor';
 
@@ -85,7 +85,7 @@ function SaveAsNew({ editor: { copying, draft } }: SaveFailureProps) {
           className={controls.button}
           disabled={copying.isPending}
           onClick={() => {
-            copying.mutate(contentOf(draft), {
+            copying.mutate(toContent(draft), {
               onSuccess: ({ notebookId }) => {
                 open(`/sql/notebooks/${notebookId}`);
               },

@@ -5,8 +5,8 @@ import { readNotebook, useCreateNotebook, useSaveNotebook } from '../api/noteboo
 import type { NotebookDetail } from '../api-types/schema';
 import { keptEdit } from './kept-edits';
 import {
-  contentOf,
-  editOf,
+  toContent,
+  beginEdit,
   isChanged,
   withSaved,
   withStored,
@@ -17,7 +17,7 @@ import {
 /** A notebook that is edited, and what saves it. Of an earlier moment it is only shown. */
 export function useNotebookEditor(opened: NotebookDetail, isOfNow: boolean) {
   const { notebookId } = opened;
-  const [edit, setEdit] = useState(() => (isOfNow ? keptEdit(notebookId) : null) ?? editOf(opened));
+  const [edit, setEdit] = useState(() => (isOfNow ? keptEdit(notebookId) : null) ?? beginEdit(opened));
   const { base, draft } = edit;
   const isUnsaved = isOfNow && isChanged(edit);
   const saving = useSaveNotebook(notebookId);
@@ -34,7 +34,7 @@ export function useNotebookEditor(opened: NotebookDetail, isOfNow: boolean) {
     if (saving.isPending || draft.title.trim() === '') return;
     const sent = draft;
     saving.mutate(
-      { revision, ...contentOf(sent) },
+      { revision, ...toContent(sent) },
       {
         onSuccess: (saved) => {
           const savedAt = new Date().toISOString();

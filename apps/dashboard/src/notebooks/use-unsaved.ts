@@ -10,7 +10,7 @@ const QUESTION = 'The notebook has changes that are not saved. Leave it without 
 export function useUnsaved(edit: NotebookEdit, isUnsaved: boolean): void {
   const { notebookId } = edit.base;
   const blocker = useBlocker(
-    ({ currentLocation, nextLocation }) => isUnsaved && pageOf(currentLocation) !== pageOf(nextLocation),
+    ({ currentLocation, nextLocation }) => isUnsaved && makePage(currentLocation) !== makePage(nextLocation),
   );
   useEffect(() => {
     if (blocker.state !== 'blocked') return;
@@ -36,6 +36,6 @@ export function useUnsaved(edit: NotebookEdit, isUnsaved: boolean): void {
 }
 
 /** The part of an address that decides which page is shown, and as of when: what else changes leaves the page as it is. */
-function pageOf({ pathname, search }: Location): string {
+function makePage({ pathname, search }: Location): string {
   return `${pathname} ${momentIn(new URLSearchParams(search)) ?? ''}`;
 }

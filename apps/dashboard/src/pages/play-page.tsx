@@ -43,7 +43,7 @@ export function PlayPage() {
   if (!data) return <ErrorState heading="h1" error={error} onRetry={() => void refetch()} />;
   return (
     <div className={page.stack}>
-      <h1>{titleOf(data)}</h1>
+      <h1>{formatTitle(data)}</h1>
       <p className={page.subtle}>
         {formatMoment(data.startedAt)}
         {data.isComplete ? '' : ' · incomplete: not all planned episodes have ended'}
@@ -56,7 +56,7 @@ export function PlayPage() {
   );
 }
 
-function titleOf({ runs }: PlayDetail): string {
+function formatTitle({ runs }: PlayDetail): string {
   const policies = [...new Set(runs.map(({ policy }) => policy))];
   const environments = [...new Set(runs.map(({ environment }) => environment))];
   return `${policies.join(', ')} in ${environments.join(', ')}`;

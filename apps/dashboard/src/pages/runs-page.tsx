@@ -7,7 +7,7 @@ import { EmptyState, ErrorState, Loading } from '../components/notice';
 import { useTitle } from '../components/use-title';
 import { QueueCard } from '../queue/run-queue';
 import { StartRun } from '../queue/start-run';
-import { leavesOut, sortOf, useRunFilter } from '../runs/run-filter';
+import { leavesOut, readSort, useRunFilter } from '../runs/run-filter';
 import { RunFilters } from '../runs/run-filters';
 import { RunTable } from '../runs/run-table';
 import page from '../components/page.module.css';
@@ -35,7 +35,7 @@ export function RunsPage() {
       {items.length > 0 && (
         <RunTable
           runs={items}
-          sort={sortOf(filter)}
+          sort={readSort(filter)}
           onSort={setSort}
           onTag={(tag) => {
             setFilter('tag', tag);

@@ -1,4 +1,4 @@
-import { useEpisodes, useEpisodesOf } from '../api/episode-queries';
+import { useEpisodes, useEpisodesByIds } from '../api/episode-queries';
 import { useSearch } from '../as-of/shown-moment';
 import controls from '../components/controls.module.css';
 import { EmptyState, ErrorState, Loading } from '../components/notice';
@@ -89,7 +89,7 @@ interface ColumnsProps {
 }
 
 function Columns({ runId, episodeIds }: ColumnsProps) {
-  const { items: episodes, error, isPending, refetch } = useEpisodesOf(runId, episodeIds);
+  const { items: episodes, error, isPending, refetch } = useEpisodesByIds(runId, episodeIds);
   if (episodeIds.length === 0)
     return <EmptyState title="No episodes">Add one by the end of its id, as lists show it.</EmptyState>;
   const isCut = episodes.some(({ nextStep }) => nextStep !== null);

@@ -7,7 +7,7 @@ import { ErrorState, Loading } from '../components/notice';
 import table from '../components/table.module.css';
 import { ComparedUpdate } from '../what-if/compared-update';
 import { ComparedUpdates } from '../what-if/compared-updates';
-import { changeOf, rangeOf, WhatIfStatus } from '../what-if/what-if-status';
+import { describeChange, describeRange, WhatIfStatus } from '../what-if/what-if-status';
 import page from '../components/page.module.css';
 import { useRunOfPage } from '../runs/run-of-page';
 
@@ -39,12 +39,12 @@ function WhatIfHead({ whatIf }: { readonly whatIf: WhatIf }) {
   return (
     <header className={page.head}>
       <h2>
-        Update {rangeOf(whatIf)}, with {changeOf(whatIf)}
+        Update {describeRange(whatIf)}, with {describeChange(whatIf)}
       </h2>
       <WhatIfStatus {...whatIf} />
       {!hasEnded(whatIf) && (
         <>
-          <span className={page.subtle}>{progressOf(whatIf)}</span>
+          <span className={page.subtle}>{describeProgress(whatIf)}</span>
           <button
             type="button"
             className={controls.button}
@@ -65,7 +65,7 @@ function WhatIfHead({ whatIf }: { readonly whatIf: WhatIf }) {
   );
 }
 
-function progressOf({ status, numCompared, updateNumber, toUpdate, recomputing }: WhatIf): string {
+function describeProgress({ status, numCompared, updateNumber, toUpdate, recomputing }: WhatIf): string {
   if (status === 'queued') return 'waits for another to end';
   if (numCompared === 0 && recomputing !== null)
     return `makes updates ${recomputing.from}–${recomputing.to} again first`;

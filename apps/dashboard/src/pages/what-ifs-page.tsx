@@ -9,7 +9,7 @@ import type { TableColumn } from '../components/table-model';
 import table from '../components/table.module.css';
 import { formatMoment } from '../format/times';
 import { WhatIfForm } from '../what-if/what-if-form';
-import { changeOf, rangeOf, WhatIfStatus } from '../what-if/what-if-status';
+import { describeChange, describeRange, WhatIfStatus } from '../what-if/what-if-status';
 import page from '../components/page.module.css';
 import { useRunOfPage } from '../runs/run-of-page';
 
@@ -19,11 +19,11 @@ const COLUMNS: readonly TableColumn<WhatIfItem>[] = [
     isNumeric: true,
     cell: (item) => (
       <Link className={table.link} to={item.whatIfId} title="Show the comparison">
-        {rangeOf(item)}
+        {describeRange(item)}
       </Link>
     ),
   },
-  { label: 'Changed', cell: (item) => <span className="mono">{changeOf(item)}</span> },
+  { label: 'Changed', cell: (item) => <span className="mono">{describeChange(item)}</span> },
   { label: 'Status', cell: (item) => <WhatIfStatus {...item} /> },
   { label: 'Compared', isNumeric: true, cell: ({ numCompared }) => numCompared },
   { label: 'Asked', isMuted: true, cell: ({ askedAt }) => formatMoment(askedAt) },

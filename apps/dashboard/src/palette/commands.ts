@@ -115,12 +115,12 @@ export function findCommands(commands: readonly PaletteCommand[], typed: string)
     return words.every((word) => text.includes(word));
   });
   return found
-    .map((command) => ({ command, rank: rankOf(command.label.toLowerCase(), words[0]) }))
+    .map((command) => ({ command, rank: computeRank(command.label.toLowerCase(), words[0]) }))
     .sort((a, b) => a.rank - b.rank)
     .map(({ command }) => command);
 }
 
-function rankOf(label: string, word: string): number {
+function computeRank(label: string, word: string): number {
   if (label.startsWith(word)) return 0;
   return label.includes(` ${word}`) ? 1 : 2;
 }

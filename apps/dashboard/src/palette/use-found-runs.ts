@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { shownMoment } from '../as-of/shown-moment';
-import { api, dataOf } from '../api/client';
+import { api, awaitData } from '../api/client';
 import { keys } from '../api/queries';
 import { shortId } from '../format/ids';
 import { isWholeId, type PaletteCommand } from './commands';
@@ -24,7 +24,7 @@ export function useFoundRuns(typed: string): FoundCommands {
     queryKey: [...keys.runList({ search, archived: 'all' }), MAX_RUNS],
     queryFn: ({ signal }) => {
       const query = { search, archived: 'all' as const, limit: MAX_RUNS };
-      return dataOf(api.GET('/api/runs', { params: { query }, signal }));
+      return awaitData(api.GET('/api/runs', { params: { query }, signal }));
     },
     enabled: search !== '',
   });
@@ -46,7 +46,7 @@ export function useFoundById(typed: string): FoundCommands {
     queryKey: ['found-by-id', id],
     queryFn: ({ signal }) => {
       const params = { query: { asOf: shownMoment() ?? undefined } };
-      return dataOf(api.POST('/api/sql', { params, body: { query: queryOf(id) }, signal }));
+      return awaitData(api.POST('/api/sql', { params, body: { query: makeQuery(id) }, signal }));
     },
     enabled: id !== '',
     retry: false,
@@ -60,7 +60,7 @@ export function useFoundById(typed: string): FoundCommands {
 }
 
 /** Rows of a label and an address. The id has only hexadecimal digits and hyphens. */
-function queryOf(id: string): string {
+function makeQuery(id: string): string {
   return `SELECT 'Episode ${id}' AS label, concat('/runs/', run_id, '/episodes/', episode_id) AS address
 FROM episodes WHERE episode_id = '${id}'
 UNION ALL

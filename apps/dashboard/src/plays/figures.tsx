@@ -10,7 +10,7 @@ const HEAD: readonly TableColumn<RowOfPlay>[] = [
   textColumn('Policy', ({ policy }) => policy),
   textColumn('Environment', ({ environment }) => environment),
   textColumn('Split', ({ split }) => split),
-  { label: 'Tasks of', cell: partOf },
+  { label: 'Tasks of', cell: formatPart },
   numberColumn('Success', ({ successRate }) => successRate, formatPercent),
   {
     label: '95 %',
@@ -59,7 +59,7 @@ export function Figures({ rows }: { readonly rows: readonly RowOfPlay[] }) {
   );
 }
 
-function partOf({ seed, family }: RowOfPlay): string {
+function formatPart({ seed, family }: RowOfPlay): string {
   if (family !== null) return family;
   return seed === null ? 'all' : `seed ${seed}`;
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { forkFields, policyOf, readStart, versionOf } from './read-start';
+import { forkFields, formatPolicy, readStart, parseVersion } from './read-start';
 
 const EMPTY = { recipe: 'bandit-ppo', algorithm: '', numUpdates: '', seed: '', initFrom: '', overrides: '' };
 
@@ -30,6 +30,6 @@ it('readStart: reads numbers, and overrides as JSON or else as texts', () => {
 
 it('forkFields: the recipe of a run from its newest policy when it begins, or from a version', () => {
   expect(readStart({ ...EMPTY, ...forkFields('a') })).toEqual({ recipe: 'run:a', initFrom: 'run:a' });
-  expect(['12', ''].map((version) => policyOf('a', version))).toEqual(['run:a@12', 'run:a']);
-  expect(['run:a@12', 'run:a'].map(versionOf)).toEqual(['12', '']);
+  expect(['12', ''].map((version) => formatPolicy('a', version))).toEqual(['run:a@12', 'run:a']);
+  expect(['run:a@12', 'run:a'].map(parseVersion)).toEqual(['12', '']);
 });

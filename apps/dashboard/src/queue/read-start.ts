@@ -15,16 +15,16 @@ export interface StartFields {
 
 /** The fields of a fork of a run: its recipe, from the newest policy that it has when the fork begins. */
 export function forkFields(runId: string): Pick<StartFields, 'recipe' | 'initFrom'> {
-  return { recipe: `run:${runId}`, initFrom: policyOf(runId, '') };
+  return { recipe: `run:${runId}`, initFrom: formatPolicy(runId, '') };
 }
 
 /** Names a version of a run's policy as a request does; without a version, the newest when the run begins. */
-export function policyOf(runId: string, version: string): string {
+export function formatPolicy(runId: string, version: string): string {
   return version === '' ? `run:${runId}` : `run:${runId}@${version}`;
 }
 
 /** The version that such a name has; '' without one. */
-export function versionOf(policy: string): string {
+export function parseVersion(policy: string): string {
   return policy.split('@')[1] ?? '';
 }
 

@@ -5,8 +5,8 @@ import type { RunDetail } from '../api-types/schema';
 import controls from '../components/controls.module.css';
 import styles from '../components/form.module.css';
 import { ModalDialog } from '../components/modal-dialog';
-import { labelOf } from '../metrics/seed-groups';
-import { forkFields, policyOf, readStart, versionOf, type StartFields } from './read-start';
+import { labelSeeds } from '../metrics/seed-groups';
+import { forkFields, formatPolicy, readStart, parseVersion, type StartFields } from './read-start';
 
 const EMPTY: StartFields = {
   ...{ recipe: 'frozen-lake-ppo', algorithm: '', numUpdates: '', seed: '', initFrom: '', overrides: '' },
@@ -141,7 +141,7 @@ function PolicyField({ fields, parent, onChange }: FieldProps & { readonly paren
   return (
     <>
       <p className={styles.field}>
-        A run with the recipe of {labelOf([parent])}, from its policy. The optimizer starts from scratch.
+        A run with the recipe of {labelSeeds([parent])}, from its policy. The optimizer starts from scratch.
         Updates and seed are those of that run where they are empty. A fork with the same fields as one that
         was stopped goes on with it: change the seed for another.
       </p>
@@ -152,8 +152,8 @@ function PolicyField({ fields, parent, onChange }: FieldProps & { readonly paren
           min={0}
           max={parent.policyVersion ?? 0}
           placeholder="the newest when the fork begins"
-          value={versionOf(fields.initFrom)}
-          onChange={({ target }) => onChange({ initFrom: policyOf(parent.runId, target.value) })}
+          value={parseVersion(fields.initFrom)}
+          onChange={({ target }) => onChange({ initFrom: formatPolicy(parent.runId, target.value) })}
         />
         <small>The weights of some versions are not kept; those of the newest are.</small>
       </label>

@@ -86,7 +86,7 @@ function Hacked({
       <ul className={page.stack}>
         {hacked.map((found) => (
           <li key={`${found.kind} ${found.name}`}>
-            <Badge tone="bad">possible reward hacking</Badge> {sentenceOf(found)}
+            <Badge tone="bad">possible reward hacking</Badge> {formatSentence(found)}
           </li>
         ))}
       </ul>
@@ -103,7 +103,7 @@ function Hacked({
   );
 }
 
-function sentenceOf({ name, from, to, ...found }: HackedRewardValue): string {
+function formatSentence({ name, from, to, ...found }: HackedRewardValue): string {
   return (
     `${name} rose from ${formatNumber(found.valueFrom)} to ${formatNumber(found.valueTo)} while the success fell from ` +
     `${formatPercent(found.successFrom)} to ${formatPercent(found.successTo)} (stretches ${from + 1} to ${to + 1})`

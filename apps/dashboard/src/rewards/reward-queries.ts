@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { api, dataOf } from '../api/client';
+import { api, awaitData } from '../api/client';
 import { keys, unlessRefused } from '../api/queries';
 import type { RewardAuditReport, RewardDifferences, RewardVersionItem } from '../api-types/schema';
 import type { ScoredSplit } from './rewards-view';
@@ -13,7 +13,7 @@ export function useRewardVersions(runId: string) {
     queryKey: keys.rewardVersions(runId),
     queryFn: async ({ signal }) => {
       const params = { path: { runId } };
-      return (await dataOf(api.GET('/api/runs/{runId}/reward-versions', { params, signal }))).versions;
+      return (await awaitData(api.GET('/api/runs/{runId}/reward-versions', { params, signal }))).versions;
     },
     refetchInterval: unlessRefused(POLL_MS),
   });
@@ -42,7 +42,7 @@ export function useRewardAudit({ runId, version: { version, numScored }, split }
     queryFn: async ({ signal }): Promise<AnswerOfScores<RewardAuditReport>> => {
       const params = { path: { runId, version }, query: { split } };
       const path = '/api/runs/{runId}/reward-versions/{version}/audit';
-      return { answer: await dataOf(api.GET(path, { params, signal })), numScored };
+      return { answer: await awaitData(api.GET(path, { params, signal })), numScored };
     },
   });
 }
@@ -61,7 +61,7 @@ export function useRewardDifferences({
     queryFn: async ({ signal }): Promise<AnswerOfScores<RewardDifferences>> => {
       const params = { path: { runId, version, otherVersion }, query: { split } };
       const path = '/api/runs/{runId}/reward-versions/{version}/differences/{otherVersion}';
-      const answer = await dataOf(api.GET(path, { params, signal }));
+      const answer = await awaitData(api.GET(path, { params, signal }));
       return { answer, numScored: numScored + other.numScored };
     },
   });

@@ -8,7 +8,7 @@ const NOTE = 'Over stretches of equally many episodes, by time, counted from 1';
 
 /** The success, and each value of a reward, over the history of the run. */
 export function StretchCharts({ audit }: { readonly audit: RewardAuditReport }) {
-  const charts = useMemo(() => chartsOf(audit), [audit]);
+  const charts = useMemo(() => makeCharts(audit), [audit]);
   if (audit.stretches.length < 2) return null;
   return (
     <div className={styles.grid}>
@@ -19,7 +19,7 @@ export function StretchCharts({ audit }: { readonly audit: RewardAuditReport }) 
   );
 }
 
-function chartsOf({ stretches, values }: RewardAuditReport) {
+function makeCharts({ stretches, values }: RewardAuditReport) {
   const xs = stretches.map((_, stretch) => stretch + 1);
   const columns = (ys: readonly (number | null)[]): ChartColumns => [xs, [...ys]];
   const success = {

@@ -5,12 +5,12 @@ export interface InitSource {
 }
 
 /** The policy that the recipe of a run names as the source of its weights; null where it started from none. */
-export function initSourceOf(recipe: unknown): InitSource | null {
-  const source = fieldOf(fieldOf(recipe, 'initFrom'), 'source');
-  const [runId, policyVersion] = [fieldOf(source, 'runId'), fieldOf(source, 'policyVersion')];
+export function readInitSource(recipe: unknown): InitSource | null {
+  const source = readField(readField(recipe, 'initFrom'), 'source');
+  const [runId, policyVersion] = [readField(source, 'runId'), readField(source, 'policyVersion')];
   return typeof runId === 'string' && typeof policyVersion === 'number' ? { runId, policyVersion } : null;
 }
 
-function fieldOf(value: unknown, name: string): unknown {
+function readField(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
 }

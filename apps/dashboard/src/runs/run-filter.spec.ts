@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { leavesOut, readRunFilter, sortOf } from './run-filter';
+import { leavesOut, readRunFilter, readSort } from './run-filter';
 
 const read = (address: string) => readRunFilter(new URLSearchParams(address));
 
@@ -36,9 +36,9 @@ describe('the filter of the list of runs', () => {
   });
 
   it('is shown at the header of its column', () => {
-    expect(sortOf(read('sort=metric&metric=validation/success'))).toEqual({
+    expect(readSort(read('sort=metric&metric=validation/success'))).toEqual({
       ...{ key: 'metric:validation/success', order: 'descending' },
     });
-    expect(sortOf(read('sort=name&order=ascending'))).toEqual({ key: 'name', order: 'ascending' });
+    expect(readSort(read('sort=name&order=ascending'))).toEqual({ key: 'name', order: 'ascending' });
   });
 });

@@ -69,7 +69,7 @@ export function readRunFilter(search: URLSearchParams): RunFilter {
 }
 
 /** How the table shows the sort of a filter. */
-export function sortOf({ sort = 'started', metric = '', order = 'descending' }: RunFilter): TableSort {
+export function readSort({ sort = 'started', metric = '', order = 'descending' }: RunFilter): TableSort {
   return { key: sort === 'metric' ? metricSort(metric) : sort, order };
 }
 

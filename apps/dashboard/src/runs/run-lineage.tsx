@@ -1,16 +1,16 @@
-import { useForksOf } from '../api/related-runs';
+import { useForks } from '../api/related-runs';
 import type { RunDetail } from '../api-types/schema';
 import { StatusBadge } from '../components/badge';
 import { Link } from '../components/link';
 import { shortId } from '../format/ids';
 import page from '../components/page.module.css';
-import { initSourceOf } from './init-source';
+import { readInitSource } from './init-source';
 import styles from './run-lineage.module.css';
 
 /** The policy that a run started from, and the runs that started from one of its own; nothing for a run without either. */
 export function RunLineage({ run }: { readonly run: RunDetail }) {
-  const { data: forks = [] } = useForksOf(run);
-  const source = initSourceOf(run.recipe);
+  const { data: forks = [] } = useForks(run);
+  const source = readInitSource(run.recipe);
   if (source === null && forks.length === 0) return null;
   return (
     <section className={`${page.card} ${styles.lineage}`} aria-label="Lineage">

@@ -35,7 +35,7 @@ export function answerFromPage(run: SavedRun, request: Pick<Request, 'url' | 'me
 
 function find({ runId, answers, episodes }: SavedRun, path: string, query: URLSearchParams): unknown {
   const ofRun = `/api/runs/${runId}`;
-  if (path === `${ofRun}/episodes`) return pageOf(selectEpisodes(episodes, query), query);
+  if (path === `${ofRun}/episodes`) return readPage(selectEpisodes(episodes, query), query);
   const episode = episodes.find(({ episodeId }) => path === `${ofRun}/episodes/${episodeId}`);
   if (episode !== undefined) return episode;
   const answer = answers[path];
@@ -50,8 +50,8 @@ function find({ runId, answers, episodes }: SavedRun, path: string, query: URLSe
   if (answer === undefined && episodes.some(({ episodeId }) => episodeId === ofEpisode)) return { steps: [] };
   if (path === `${ofRun}/metrics`) return selectSeries(answer as MetricSeriesList, query);
   if (INPUTS.test(path) && isList(answer))
-    return pageOf(sortInputs(answer.items as UpdateInput[], query), query);
-  return isList(answer) ? pageOf(answer.items, query) : answer;
+    return readPage(sortInputs(answer.items as UpdateInput[], query), query);
+  return isList(answer) ? readPage(answer.items, query) : answer;
 }
 
 function isList(answer: unknown): answer is { readonly items: readonly unknown[] } {
@@ -59,7 +59,7 @@ function isList(answer: unknown): answer is { readonly items: readonly unknown[]
 }
 
 /** Its cursors are places in the list. */
-function pageOf(items: readonly unknown[], query: URLSearchParams) {
+function readPage(items: readonly unknown[], query: URLSearchParams) {
   const from = Number(query.get('cursor') ?? 0);
   const to = from + Number(query.get('limit') ?? items.length);
   return { items: items.slice(from, to), nextCursor: to < items.length ? `${to}` : null };

@@ -1,5 +1,5 @@
 import { formatCount } from '../format/numbers';
-import { numKeptOf, type SavedRun } from '../as-of/saved-run';
+import { countKept, type SavedRun } from '../as-of/saved-run';
 
 /** Lists of which a page has at most the newest, by the end of their path. */
 const CUT_LISTS = ['warnings', 'validations'] as const;
@@ -9,7 +9,7 @@ export function describeContents(run: SavedRun): string {
   const { runId, contents, version } = run;
   const { numDetailedUpdates, hasAllUpdates, numLeftOut } = contents;
   const cut = CUT_LISTS.flatMap((name) => {
-    const numKept = numKeptOf(`/api/runs/${runId}/${name}`, run);
+    const numKept = countKept(`/api/runs/${runId}/${name}`, run);
     return numKept === null ? [] : [`It has the newest ${formatCount(numKept)} ${name} only.`];
   });
   return [

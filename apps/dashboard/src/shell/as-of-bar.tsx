@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useMatch } from 'react-router';
-import { apiOfNow, dataOf } from '../api/client';
+import { apiOfNow, awaitData } from '../api/client';
 import controls from '../components/controls.module.css';
 import { SearchField } from '../components/search-field';
 import { useNow } from '../components/use-now';
@@ -73,7 +73,7 @@ function RunSlider({ runId, moment, onShow }: RunSliderProps) {
   const run = useQuery({
     queryKey: ['whole-run', runId],
     queryFn: ({ signal }) =>
-      dataOf(apiOfNow.GET('/api/runs/{runId}', { params: { path: { runId } }, signal })),
+      awaitData(apiOfNow.GET('/api/runs/{runId}', { params: { path: { runId } }, signal })),
   });
   const nowMs = useNow(5_000);
   if (run.data === undefined) return null;

@@ -39,7 +39,7 @@ export function SideBySide({ episodes }: { readonly episodes: readonly EpisodeDe
   const facts: readonly Fact[] = [
     ...FACTS.slice(0, 1),
     // A single one is the return.
-    ...(components.length < 2 ? [] : components.map(totalOf)),
+    ...(components.length < 2 ? [] : components.map(makeTotal)),
     ...FACTS.slice(1),
   ];
   const numRows = Math.max(0, ...episodes.map(({ steps }) => steps.length));
@@ -92,7 +92,7 @@ export function SideBySide({ episodes }: { readonly episodes: readonly EpisodeDe
   );
 }
 
-function totalOf(name: string): Fact {
+function makeTotal(name: string): Fact {
   return {
     label: name,
     title: 'Sum of this reward over the steps below',

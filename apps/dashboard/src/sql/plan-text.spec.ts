@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { SqlPlannedTable } from '../api-types/schema';
-import { adviceOn, describeIndex, describeRead, formatBytes, stepName, viewsOf } from './plan-text';
+import { adviceOn, describeIndex, describeRead, formatBytes, stepName, listViews } from './plan-text';
 
 const read = (numRows: number, totalRows: number | null): SqlPlannedTable => ({
   ...{ table: 'events', numRows, totalRows, maxBytes: null, numParts: 1, numGranules: 1 },
@@ -33,7 +33,7 @@ describe('plan of a query in words', () => {
   });
 
   it('names the views that a query reads through, and no table that it reads', () => {
-    expect(viewsOf({ ...planOf(1, ''), names: ['steps', 'events'] })).toEqual(['steps']);
+    expect(listViews({ ...planOf(1, ''), names: ['steps', 'events'] })).toEqual(['steps']);
   });
 
   it('advises on a filter only where a large table is read whole', () => {

@@ -51,7 +51,7 @@ function isWhole({ numRows, totalRows }: SqlPlannedTable, numReads: number): boo
 }
 
 /** The views, and tables beside those that are read, that a query names. */
-export function viewsOf({ names, tables }: SqlPlan): readonly string[] {
+export function listViews({ names, tables }: SqlPlan): readonly string[] {
   return names.filter((name) => tables.every(({ table }) => table !== name));
 }
 

@@ -5,7 +5,7 @@ import { numberColumn } from '../components/table-columns';
 import type { TableColumn } from '../components/table-model';
 import { formatCount, formatPercent } from '../format/numbers';
 import page from '../components/page.module.css';
-import { adviceOn, describeIndex, describeRead, formatBytes, stepName, viewsOf } from './plan-text';
+import { adviceOn, describeIndex, describeRead, formatBytes, stepName, listViews } from './plan-text';
 import styles from './plan-view.module.css';
 
 const COLUMNS: readonly TableColumn<SqlPlannedTable>[] = [
@@ -28,7 +28,7 @@ const COLUMNS: readonly TableColumn<SqlPlannedTable>[] = [
 /** Shows how much a query will read, and the steps from there to its result. */
 export function PlanView({ plan }: { readonly plan: SqlPlan }) {
   const { tables, steps } = plan;
-  const views = viewsOf(plan);
+  const views = listViews(plan);
   const advice = adviceOn(plan);
   return (
     <section className={`${page.card} ${styles.plan}`} aria-label="Plan of the query">

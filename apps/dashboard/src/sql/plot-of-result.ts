@@ -72,16 +72,16 @@ export function namesOfPlot({ columns }: SqlResult, { x, ys, by }: PlotChoice): 
 export function plotOfResult(result: SqlResult, { x, ys, by }: PlotChoice): ResultPlot {
   const isTime = isTimeType(result.columns[x].type);
   const placed = result.rows.flatMap((row) => {
-    const place = isTime ? secondsOf(row[x]) : numberOf(row[x]);
+    const place = isTime ? toSeconds(row[x]) : toNumber(row[x]);
     return place === null ? [] : [{ row, place }];
   });
   const start = isTime ? placed.reduce((least, { place }) => Math.min(least, place), Infinity) : 0;
   const lines = new Map<string, Map<number, { sum: number; count: number }>>();
   for (const { row, place } of placed) {
     for (const y of ys) {
-      const value = numberOf(row[y]);
+      const value = toNumber(row[y]);
       if (value === null) continue;
-      const line = labelOf(result, { ys, by }, row, y);
+      const line = makeLabel(result, { ys, by }, row, y);
       const points = lines.get(line) ?? new Map<number, { sum: number; count: number }>();
       lines.set(line, points);
       const point = points.get(place - start) ?? { sum: 0, count: 0 };
@@ -102,7 +102,7 @@ export function plotOfResult(result: SqlResult, { x, ys, by }: PlotChoice): Resu
   };
 }
 
-function labelOf(
+function makeLabel(
   { columns }: SqlResult,
   { ys, by }: Pick<PlotChoice, 'ys' | 'by'>,
   row: readonly unknown[],
@@ -114,7 +114,7 @@ function labelOf(
 }
 
 /** Integers beyond 2⁵³ are text; what is not finite has no place in a chart. */
-export function numberOf(value: unknown): number | null {
+export function toNumber(value: unknown): number | null {
   const number =
     typeof value === 'string' && value !== ''
       ? Number(value)
@@ -125,7 +125,7 @@ export function numberOf(value: unknown): number | null {
 }
 
 /** Seconds of a date or time of the store, which is in UTC. */
-export function secondsOf(value: unknown): number | null {
+export function toSeconds(value: unknown): number | null {
   if (typeof value !== 'string') return null;
   const ms = Date.parse(value.includes(' ') ? `${value.replace(' ', 'T')}Z` : value);
   return Number.isNaN(ms) ? null : ms / 1000;

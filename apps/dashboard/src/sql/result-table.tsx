@@ -32,8 +32,8 @@ export function ResultTable({ result, query }: ResultTableProps) {
     label: name,
     title: type,
     isNumeric: isNumericType(type),
-    value: (row) => sortValueOf(row[c], type),
-    cell: (row) => <Value value={row[c]} to={addressOf(result, row, c)} />,
+    value: (row) => readSortValue(row[c], type),
+    cell: (row) => <Value value={row[c]} to={readAddress(result, row, c)} />,
   }));
   return (
     <>
@@ -54,13 +54,13 @@ export function ResultTable({ result, query }: ResultTableProps) {
 }
 
 /** Integers of 64 bits come as text. */
-function sortValueOf(value: unknown, type: string): SortValue {
+function readSortValue(value: unknown, type: string): SortValue {
   if (value === null) return null;
   return isNumericType(type) ? Number(value) : fieldText(value);
 }
 
 /** Address of the run or episode that a cell names; null for other cells, and for an episode without its `run_id`. */
-function addressOf({ columns }: SqlResult, row: readonly unknown[], column: number): string | null {
+function readAddress({ columns }: SqlResult, row: readonly unknown[], column: number): string | null {
   const { name } = columns[column];
   const value = row[column];
   if (typeof value !== 'string' || value === '') return null;

@@ -74,7 +74,7 @@ export function SqlEditor({ label, value, tables, onChange, onRun, isSmall }: Sq
         doc: initialValue.current,
         extensions: [
           ...EDITING,
-          language.current.of(languageOf([])),
+          language.current.of(makeLanguage([])),
           naming.current.of([]),
           Prec.highest(keymap.of([{ key: 'Mod-Enter', run: runQuery }])),
           EditorView.updateListener.of((update) => {
@@ -92,7 +92,7 @@ export function SqlEditor({ label, value, tables, onChange, onRun, isSmall }: Sq
   }, []);
 
   useEffect(() => {
-    view.current?.dispatch({ effects: language.current.reconfigure(languageOf(tables)) });
+    view.current?.dispatch({ effects: language.current.reconfigure(makeLanguage(tables)) });
   }, [tables]);
 
   useEffect(() => {
@@ -109,7 +109,7 @@ export function SqlEditor({ label, value, tables, onChange, onRun, isSmall }: Sq
   return <div className={`${styles.editor} ${isSmall ? styles.small : ''}`} ref={parent} />;
 }
 
-function languageOf(tables: readonly SqlTable[]) {
+function makeLanguage(tables: readonly SqlTable[]) {
   const schema: SQLNamespace = Object.fromEntries(
     tables.map(({ name, columns }) => [name, columns.map((column) => column.name)]),
   );

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { colorChoices, heatOf, tokenColors } from './token-colors';
+import { colorChoices, computeHeat, tokenColors } from './token-colors';
 import { tokenViews, trainedSteps } from './token-view';
 
 const tokens = {
@@ -20,7 +20,7 @@ const plain = {
 };
 const views = tokenViews(tokens, trained.get(4));
 const heats = (by: Parameters<typeof tokenColors>[1]) =>
-  views.map((token) => heatOf(token, tokenColors(views, by)));
+  views.map((token) => computeHeat(token, tokenColors(views, by)));
 
 describe('colors of tokens', () => {
   it('go from green for a certain token to red at a probability of 1%; context has none', () => {
@@ -42,7 +42,7 @@ describe('colors of tokens', () => {
         ...views[1],
         trained: { ...plain, advantage: value, ratio: value },
       }));
-      return of.map((token) => heatOf(token, tokenColors(of, by)));
+      return of.map((token) => computeHeat(token, tokenColors(of, by)));
     };
     expect(colored('advantage', [0, 0])).toEqual([0.5, 0.5]);
     expect(colored('ratio', [1, 1])).toEqual([0.5, 0.5]);

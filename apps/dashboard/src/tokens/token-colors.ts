@@ -115,7 +115,7 @@ export function tokenColors(tokens: readonly TokenView[], by: ColorBy): TokenCol
 export const BY_LOGPROB = tokenColors([], 'logprob');
 
 /** Where a token lies between the green end, 0, and the red one, 1; null for a token without the figure. */
-export function heatOf(token: TokenView, { by, ends }: TokenColors): number | null {
+export function computeHeat(token: TokenView, { by, ends }: TokenColors): number | null {
   const { of, scale = (value) => value, middle = 0 }: Figure = FIGURES[by];
   const value = of(token);
   if (value === null) return null;

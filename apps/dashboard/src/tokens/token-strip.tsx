@@ -12,7 +12,7 @@ import type { StepTokens } from '../api-types/schema';
 import { lazyPart } from '../components/lazy-part';
 import { TokenNumbers } from './token-numbers';
 import styles from './token-strip.module.css';
-import { heatOf, type TokenColors } from './token-colors';
+import { computeHeat, type TokenColors } from './token-colors';
 import { useFarHeight } from './use-far-height';
 import { tokenViews, type TokenView, type TrainedStep } from './token-view';
 
@@ -124,7 +124,7 @@ interface TokenChipProps {
 }
 
 function TokenChip({ token, colors, isCurrent, onPoint, onFocus }: TokenChipProps) {
-  const heat = heatOf(token, colors);
+  const heat = computeHeat(token, colors);
   return (
     <button
       type="button"

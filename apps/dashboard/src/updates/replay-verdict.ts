@@ -21,14 +21,14 @@ export function replayVerdict(result: Result): ReplayVerdict {
   }
   const detail = [firstDifference(result), stateDifference(result)].filter((part) => part !== '').join('; ');
   if (isSameLoss)
-    return { tone: 'neutral', title: `Same loss, other ${othersOf(result).join(' and ')}`, detail };
+    return { tone: 'neutral', title: `Same loss, other ${listOthers(result).join(' and ')}`, detail };
   return isReproduced
     ? { tone: 'neutral', title: 'Same loss but for rounding', detail }
     : { tone: 'bad', title: 'Another loss', detail };
 }
 
 /** The parts that differ though the loss, which the first step has before it changes the weights, is the same. */
-function othersOf({ sameWeights, sameTokens }: Result): string[] {
+function listOthers({ sameWeights, sameTokens }: Result): string[] {
   const others = [...(sameWeights ? [] : ['weights']), ...(sameTokens === false ? ['tokens'] : [])];
   return others.length === 0 ? ['optimizer steps'] : others;
 }

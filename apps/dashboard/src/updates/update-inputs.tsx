@@ -10,7 +10,7 @@ import { usePaging } from '../components/use-paging';
 import { WideTable } from '../components/wide-table';
 import { formatCount } from '../format/numbers';
 import page from '../components/page.module.css';
-import { numKeptOf } from '../as-of/saved-run';
+import { countKept } from '../as-of/saved-run';
 import { inputColumns } from './input-columns';
 import { readOrder, writeOrder } from './inputs-order';
 
@@ -35,7 +35,7 @@ export function UpdateInputs({ runId, update }: { readonly runId: string; readon
   if (inputs.isPending) return <Loading label="Loading its episodes" rows={12} />;
   if (!inputs.data) return <ErrorState error={inputs.error} onRetry={() => void inputs.refetch()} />;
   const { items, nextCursor } = inputs.data;
-  const numKept = numKeptOf(`/api/runs/${runId}/updates/${updateNumber}/inputs`);
+  const numKept = countKept(`/api/runs/${runId}/updates/${updateNumber}/inputs`);
   if (items.length === 0 && order.success === undefined) {
     return (
       <EmptyState title={appliedAt === null ? 'Not applied yet' : 'Not recorded'}>

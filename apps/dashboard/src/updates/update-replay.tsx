@@ -46,7 +46,7 @@ export function UpdateReplay({
         </TooltipButton>
         {isRunning && (
           <>
-            <span role="status">{progressOf(replay)}</span>
+            <span role="status">{describeProgress(replay)}</span>
             <button
               type="button"
               className={controls.button}
@@ -83,7 +83,7 @@ function Outcome({ replay: { result, failure, status } }: { readonly replay: Rep
   );
 }
 
-function progressOf({ status, recomputing }: Replay): string {
+function describeProgress({ status, recomputing }: Replay): string {
   if (status === 'queued') return 'waits for another to end';
   if (recomputing === null) return 'makes the update again …';
   return `makes updates ${recomputing.from}–${recomputing.to} again first …`;

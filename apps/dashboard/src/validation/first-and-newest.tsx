@@ -1,4 +1,4 @@
-import { useEpisodesOf } from '../api/episode-queries';
+import { useEpisodesByIds } from '../api/episode-queries';
 import type { RunDetail, ValidationTask } from '../api-types/schema';
 import { useValidations, useValidationTasks } from './validation-queries';
 import controls from '../components/controls.module.css';
@@ -83,7 +83,7 @@ function ChosenTaskCard({ run, newestVersion }: ChosenTaskCardProps) {
 function Attempts({ runId, task }: { readonly runId: string; readonly task: ValidationTask }) {
   const attempts = task.newest === null ? [task.first] : [task.first, task.newest];
   const episodeIds = attempts.map(({ episodeId }) => episodeId);
-  const { items, error, isPending, refetch } = useEpisodesOf(runId, episodeIds);
+  const { items, error, isPending, refetch } = useEpisodesByIds(runId, episodeIds);
   if (isPending) return <Loading label="Loading the episodes of the task" />;
   if (items.length < attempts.length) return error && <ErrorState error={error} onRetry={refetch} />;
   return <TwoAttempts key={episodeIds.join(' ')} task={task} episodes={items} />;

@@ -1,6 +1,6 @@
 import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query';
-import { percentOf } from './targets';
-import { api, dataOf } from '../api/client';
+import { toPercent } from './targets';
+import { api, awaitData } from '../api/client';
 import { combineQueries } from '../api/combine-queries';
 import { keys, type PageRequest, unlessRefused } from '../api/queries';
 import type { paths, ValidationFigures } from '../api-types/schema';
@@ -38,7 +38,7 @@ export function useValidationTasks(
     queryKey: ['runs', runId, 'validation-tasks', newestVersion, limit],
     queryFn: async ({ signal }) => {
       const params = { path: { runId }, query: { limit } };
-      return dataOf(api.GET('/api/runs/{runId}/validations/tasks', { params, signal }));
+      return awaitData(api.GET('/api/runs/{runId}/validations/tasks', { params, signal }));
     },
     placeholderData: keepPreviousData,
     refetchInterval: (query) => {
@@ -59,7 +59,7 @@ export function useWholeSplitFigures(runId: string) {
       do {
         const query = { split: 'validation', families: false, limit: MAX_VALIDATION_ROWS, cursor } as const;
         const params = { path: { runId }, query };
-        const read = await dataOf(api.GET('/api/runs/{runId}/validations', { params, signal }));
+        const read = await awaitData(api.GET('/api/runs/{runId}/validations', { params, signal }));
         figures.push(...read.items);
         cursor = read.nextCursor ?? undefined;
       } while (cursor !== undefined);
@@ -92,20 +92,20 @@ type ValidationsQuery = NonNullable<paths['/api/runs/{runId}/validations']['get'
 
 async function readValidations(runId: string, query: ValidationsQuery, signal: AbortSignal) {
   const params = { path: { runId }, query };
-  return (await dataOf(api.GET('/api/runs/{runId}/validations', { params, signal }))).items;
+  return (await awaitData(api.GET('/api/runs/{runId}/validations', { params, signal }))).items;
 }
 
 /** The metrics that say when the run reached these success rates, by name; those that it has not reached are missing. */
 export function useTargets(runId: string, targets: readonly number[], refetchMs: PageRequest['refetchMs']) {
   const names = targets.flatMap((target) =>
-    ['updatesTo', 'secondsTo'].map((name) => `validation/${name}${percentOf(target)}`),
+    ['updatesTo', 'secondsTo'].map((name) => `validation/${name}${toPercent(target)}`),
   );
   return useQuery({
     queryKey: [...keys.targets(runId), ...names],
     enabled: names.length > 0,
     queryFn: async ({ signal }) => {
       const params = { path: { runId }, query: { names: names.join(',') } };
-      const { series } = await dataOf(api.GET('/api/runs/{runId}/metrics', { params, signal }));
+      const { series } = await awaitData(api.GET('/api/runs/{runId}/metrics', { params, signal }));
       return new Map(series.flatMap(({ name, values: [value] }) => (value == null ? [] : [[name, value]])));
     },
     refetchInterval: unlessRefused(refetchMs),

@@ -11,7 +11,7 @@ import { formatDuration } from '../format/times';
 import { useRefetchMs } from '../live/use-live-run';
 import page from '../components/page.module.css';
 import { bestVersion } from './best-version';
-import { percentOf, targetsOf } from './targets';
+import { toPercent, readTargets } from './targets';
 
 interface ValidationsProps {
   readonly runId: string;
@@ -22,7 +22,7 @@ interface ValidationsProps {
 export function Validations({ runId, recipe }: ValidationsProps) {
   const refetchMs = useRefetchMs();
   const { data: figures = [] } = useValidations(runId, refetchMs);
-  const targets = targetsOf(recipe);
+  const targets = readTargets(recipe);
   const { data: reached } = useTargets(runId, targets, refetchMs);
   if (figures.length === 0) return null;
   const best = bestVersion(figures);
@@ -35,15 +35,15 @@ export function Validations({ runId, recipe }: ValidationsProps) {
         <StatRow>
           {targets.map((target) => (
             <Stat key={target} label={`Updates to ${formatPercent(target, 0)}`}>
-              {formatCount(reached?.get(`validation/updatesTo${percentOf(target)}`))}{' '}
-              <small>{formatSeconds(reached?.get(`validation/secondsTo${percentOf(target)}`))}</small>
+              {formatCount(reached?.get(`validation/updatesTo${toPercent(target)}`))}{' '}
+              <small>{formatSeconds(reached?.get(`validation/secondsTo${toPercent(target)}`))}</small>
             </Stat>
           ))}
         </StatRow>
       )}
       <DataTable
         label="Validated policies"
-        columns={[...headOf(best), ...passes.map(passColumn), ...TAIL]}
+        columns={[...makeColumns(best), ...passes.map(passColumn), ...TAIL]}
         rows={figures}
         keyOf={({ policyVersion, split, decoding, family }) =>
           `${policyVersion} ${split} ${decoding} ${family ?? ''}`
@@ -58,7 +58,7 @@ export function Validations({ runId, recipe }: ValidationsProps) {
   );
 }
 
-function headOf(best: number | null): readonly TableColumn<ValidationFigures>[] {
+function makeColumns(best: number | null): readonly TableColumn<ValidationFigures>[] {
   return [
     {
       label: 'Policy',

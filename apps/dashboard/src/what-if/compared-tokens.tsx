@@ -49,14 +49,14 @@ export function ComparedTokens({ episodes }: { readonly episodes: readonly WhatI
       <DataTable
         label="Tokens, recorded and changed"
         columns={COLUMNS}
-        rows={rowsOf(episode)}
+        rows={listRows(episode)}
         keyOf={({ number }) => `${number}`}
       />
     </section>
   );
 }
 
-function rowsOf(tokens: WhatIfTokens): TokenRow[] {
+function listRows(tokens: WhatIfTokens): TokenRow[] {
   return tokens.steps.map((step, i) => ({
     number: i + 1,
     step,

@@ -48,7 +48,9 @@ const EPISODES: readonly TableColumn<WhatIfEpisode>[] = [
 /** One compared update in detail: gradient by layer, metrics, and the episodes whose advantages differ most. */
 export function ComparedUpdate({ update }: { readonly update: WhatIfUpdateDto }) {
   const { updateNumber, gradient, metrics, episodes, tokens, everyToken } = update;
-  const most = [...episodes].sort((a, b) => differenceOf(b) - differenceOf(a)).slice(0, MAX_EPISODES);
+  const most = [...episodes]
+    .sort((a, b) => computeDifference(b) - computeDifference(a))
+    .slice(0, MAX_EPISODES);
   return (
     <>
       <DataTable
@@ -81,7 +83,7 @@ export function ComparedUpdate({ update }: { readonly update: WhatIfUpdateDto })
   );
 }
 
-function differenceOf({ recordedAdvantage, changedAdvantage }: WhatIfEpisode): number {
+function computeDifference({ recordedAdvantage, changedAdvantage }: WhatIfEpisode): number {
   return recordedAdvantage === null || changedAdvantage === null
     ? 0
     : Math.abs(recordedAdvantage - changedAdvantage);

@@ -7,7 +7,7 @@ import { formatNumber, formatPercent } from '../format/numbers';
 type Side = 'recorded' | 'changed';
 
 /** A metric of one side of a compared update; null where it has none. */
-function metricOf({ metrics }: WhatIfUpdateDto, wanted: string, side: Side): number | null {
+function findMetric({ metrics }: WhatIfUpdateDto, wanted: string, side: Side): number | null {
   return metrics.find(({ name }) => name === wanted)?.[side] ?? null;
 }
 
@@ -19,7 +19,7 @@ function metricColumns(
   const column = (side: Side, suffix: string): TableColumn<WhatIfUpdateDto> => ({
     label: label + suffix,
     isNumeric: true,
-    cell: (update) => format(metricOf(update, metric, side)),
+    cell: (update) => format(findMetric(update, metric, side)),
   });
   return [column('recorded', ''), column('changed', ', changed')];
 }

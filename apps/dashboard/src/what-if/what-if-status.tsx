@@ -18,12 +18,15 @@ export function WhatIfStatus({ status, failure }: Pick<WhatIfItem, 'status' | 'f
 }
 
 /** The updates that are asked about: "3", or "3–5". */
-export function rangeOf({ updateNumber, toUpdate }: Pick<WhatIfItem, 'updateNumber' | 'toUpdate'>): string {
+export function describeRange({
+  updateNumber,
+  toUpdate,
+}: Pick<WhatIfItem, 'updateNumber' | 'toUpdate'>): string {
   return updateNumber === toUpdate ? `${updateNumber}` : `${updateNumber}–${toUpdate}`;
 }
 
 /** The change that is asked about, in words of the form. */
-export function changeOf({ set, rewardVersion }: Pick<WhatIfItem, 'set' | 'rewardVersion'>): string {
+export function describeChange({ set, rewardVersion }: Pick<WhatIfItem, 'set' | 'rewardVersion'>): string {
   const rewards = rewardVersion === null ? [] : [`rewards of ${rewardVersion}`];
   return [...rewards, ...set].join(', ') || 'no change';
 }

@@ -25,7 +25,7 @@ export class RequestError extends Error {
 
   get body(): ErrorBody {
     const { message, param, code } = this;
-    return errorBody({ message, type: typeOf(this.status), param, code });
+    return errorBody({ message, type: errorType(this.status), param, code });
   }
 }
 
@@ -34,7 +34,7 @@ export function pageError({ code, message }: PageRefusal): RequestError {
   return new RequestError(message, { status: 403, code: code.toLowerCase() });
 }
 
-function typeOf(status: number): string {
+function errorType(status: number): string {
   if (status === 401 || status === 403) return 'authentication_error';
   if (status === 429) return 'rate_limit_error';
   return status >= 500 ? 'server_error' : 'invalid_request_error';

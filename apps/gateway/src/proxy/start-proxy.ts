@@ -10,7 +10,7 @@ import { RunNames } from './record/run-names.js';
 import { holdStateDirectory } from './record/state-lock.js';
 import { ProxyMetrics } from './server/proxy-metrics.js';
 import { ProxyRoutes } from './server/proxy-routes.js';
-import { addressOf } from './upstream/address.js';
+import { upstreamAddress } from './upstream/address.js';
 import { createTokenizerFinder, type GivenTokenizer } from './upstream/find-tokenizer.js';
 import { KindDetector } from './upstream/upstream-kind.js';
 import { Upstream } from './upstream/upstream.js';
@@ -38,7 +38,7 @@ const CLOSE_MS = 5_000;
 export async function startProxy(config: ProxyConfig, hooks: ProxyHooks): Promise<RunningProxy> {
   const { openTokenizer: open = noTokenizer } = hooks;
   const upstream = new Upstream(config.upstream, config.upstreamTimeoutMs);
-  const connection = connectionOf(config);
+  const connection = openConnection(config);
   const given = await givenTokenizer(config.tokenizer, open);
   const hold = await holdStateDirectory(config.stateDirectory);
   try {
@@ -75,7 +75,7 @@ async function startHolding({
   const spool = new SpoolQueue({ directory: join(config.stateDirectory, 'spool') }, onError);
   const sender = new Sender(spool, connection, { onError });
   const { journal, lines } = await Journal.open(config.stateDirectory, (error) => {
-    once('JOURNAL', `The journal can't be used: ${messageOf(error)}`);
+    once('JOURNAL', `The journal can't be used: ${describeError(error)}`);
   });
   const runs = await RunNames.open(config.stateDirectory, sender);
   const recorder = new CallRecorder({ sender, spool, journal });
@@ -114,16 +114,16 @@ async function givenTokenizer(path: string | undefined, open: OpenTokenizer): Pr
   try {
     return { path, tokenizer: await open(path) };
   } catch (cause) {
-    throw new GatewayError('OPTION_INVALID', `--tokenizer ${path}: ${messageOf(cause)}`, { cause });
+    throw new GatewayError('OPTION_INVALID', `--tokenizer ${path}: ${describeError(cause)}`, { cause });
   }
 }
 
-function messageOf(error: unknown): string {
+function describeError(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-function connectionOf({ retraceUrl, retraceKey }: ProxyConfig): ApiConnection {
-  const url = addressOf('--retrace', retraceUrl, {
+function openConnection({ retraceUrl, retraceKey }: ProxyConfig): ApiConnection {
+  const url = upstreamAddress('--retrace', retraceUrl, {
     example: 'http://127.0.0.1:8787',
     keyOption: '--retrace-key-env',
   });

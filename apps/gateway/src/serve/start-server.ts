@@ -29,7 +29,7 @@ export async function startServer(
   supply: PolicySupply,
   { version, warn }: ServeHooks,
 ): Promise<RunningServer> {
-  const contextLength = contextLengthOf(config, supply);
+  const contextLength = resolveContextLength(config, supply);
   const { concurrency, maxQueued, logprobsMode } = config;
   const engine = new ServingEngine(
     supply,
@@ -44,7 +44,7 @@ export async function startServer(
   return { ...running, contextLength };
 }
 
-function contextLengthOf({ contextLength }: ServeConfig, { maxTokens, name }: PolicySupply): number {
+function resolveContextLength({ contextLength }: ServeConfig, { maxTokens, name }: PolicySupply): number {
   if (contextLength === null) return Math.min(maxTokens, DEFAULT_CONTEXT);
   if (contextLength <= maxTokens) return contextLength;
   throw new GatewayError(

@@ -90,7 +90,7 @@ async function readInputs(
   const rewards = options.rewards ?? scorer;
   const rewardVersion = options.rewardVersion ?? scorer.version;
   if (updateNumber === null) {
-    const plan = planOf(replayer, recipe, options);
+    const plan = makePlan(replayer, recipe, options);
     return { rewardVersion, inputs: await replayer.inputsFor(plan, { recipe, rewards }) };
   }
   const changes = {
@@ -101,7 +101,7 @@ async function readInputs(
 }
 
 /** A plan of the next update that names these groups; nobody records it. */
-function planOf(
+function makePlan(
   { newestUpdate, recorded }: Replayer,
   recipe: Recipe,
   { groups, seed }: Pick<BatchQuestion, 'groups' | 'seed'>,

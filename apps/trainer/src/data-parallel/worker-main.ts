@@ -38,7 +38,7 @@ async function answer(message: ToWorker): Promise<FromWorker> {
   return { type: 'computed', terms, lengths: gradients.map(({ length }) => length) };
 }
 
-function failureOf(error: unknown): WorkerFailure | null {
+function toFailure(error: unknown): WorkerFailure | null {
   if (error instanceof ComputeError) return { thrownBy: 'compute', code: error.code };
   if (error instanceof PolicyError) return { thrownBy: 'policy', code: error.code };
   return null;
@@ -48,7 +48,7 @@ process.on('message', (message: ToWorker) => {
   void answer(message)
     .catch((error: unknown): FromWorker => ({
       type: 'failed',
-      failure: failureOf(error),
+      failure: toFailure(error),
       message: error instanceof Error ? error.message : String(error),
     }))
     .then((reply) => process.send?.(reply));

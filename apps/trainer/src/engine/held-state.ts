@@ -1,4 +1,4 @@
-import { heldStateOf, type SafetensorsFile } from '@retrace/policy';
+import { readHeldState, type SafetensorsFile } from '@retrace/policy';
 import { TrainerError } from '../trainer-error.js';
 
 /**
@@ -7,7 +7,7 @@ import { TrainerError } from '../trainer-error.js';
  * @throws TrainerError `ENGINE_REFUSED` for one that stands for a state in a server
  */
 export function requireStateInFile(optimizer: SafetensorsFile): void {
-  const held = heldStateOf(optimizer);
+  const held = readHeldState(optimizer);
   if (held === null) return;
   throw new TrainerError(
     'ENGINE_REFUSED',

@@ -1,4 +1,4 @@
-import { engineOf } from '@retrace/config';
+import { resolveEngine } from '@retrace/config';
 import { TensorflowEngine, type TensorflowEngineOptions } from './tensorflow-engine.js';
 import type { UpdateEngine } from './update-engine.js';
 
@@ -8,7 +8,7 @@ import type { UpdateEngine } from './update-engine.js';
  * @throws TrainerError `ENGINE_UNAVAILABLE`, `ENGINE_REFUSED`; PolicyError
  */
 export async function openEngine(options: TensorflowEngineOptions): Promise<UpdateEngine> {
-  switch (engineOf(options.recipe).kind) {
+  switch (resolveEngine(options.recipe).kind) {
     case 'tensorflow':
       return TensorflowEngine.open(options);
     case 'torch':

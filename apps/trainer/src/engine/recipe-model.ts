@@ -48,11 +48,7 @@ export async function recipeModelConfig(recipe: Recipe, vocabSize: number): Prom
 }
 
 /** Names architecture, tokenizer and base model: equal for all versions of one policy, on every engine. */
-export function modelHashOf(
-  config: TransformerConfig,
-  tokenizerHash: string,
-  base: BaseModel | null,
-): string {
+export function hashModel(config: TransformerConfig, tokenizerHash: string, base: BaseModel | null): string {
   const identity = [config, tokenizerHash, ...(base ? [base.fingerprint] : [])];
   return createHash('sha256').update(JSON.stringify(identity)).digest('hex');
 }

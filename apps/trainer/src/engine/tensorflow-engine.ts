@@ -28,7 +28,7 @@ import {
 } from '@retrace/policy';
 import type { CheckpointFile, UsedEngine } from '@retrace/trajectory';
 import { requireStateInFile } from './held-state.js';
-import { directoryOptions, madeConfig, modelHashOf } from './recipe-model.js';
+import { directoryOptions, madeConfig, hashModel } from './recipe-model.js';
 import { openTeacher } from '../teacher/teacher-model.js';
 import type {
   EngineState,
@@ -74,7 +74,7 @@ export class TensorflowEngine implements UpdateEngine {
     const { recipe, vocabSize, tokenizerHash } = options;
     this.base = start?.base ?? null;
     this.model = start?.model ?? Transformer.initialize(madeConfig(recipe, vocabSize), recipe.seed);
-    this.modelHash = modelHashOf(this.model.config, tokenizerHash, this.base);
+    this.modelHash = hashModel(this.model.config, tokenizerHash, this.base);
     const { beta1, beta2, epsilon, weightDecay, criticLearningRate } = recipe.optimizer;
     const adamW = { beta1, beta2, epsilon, weightDecay };
     const separateCritic = typeof criticLearningRate === 'number';

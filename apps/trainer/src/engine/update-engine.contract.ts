@@ -71,14 +71,14 @@ export function describeUpdateEngine(name: string, subject: EngineUnderTest): vo
       return { tokenIds, sequenceOffsets };
     };
     const evaluate = (made: UpdateEngine, batch: SequenceBatch) =>
-      made.evaluate(batch, { temperature: TEMPERATURE, mask: actionsOf(batch) });
+      made.evaluate(batch, { temperature: TEMPERATURE, mask: maskActions(batch) });
     /** Tokens with every column; the ratio is 1 and the reference is the policy itself, so the KL is 0. */
     const trainingBatch = async (batch: SequenceBatch, weight: number): Promise<TrainingBatch> => {
       const { logprobs, values } = await evaluate(engine, batch);
       const column = (of: (n: number) => number) => Float32Array.from(batch.tokenIds, (_, n) => of(n));
       return {
         ...batch,
-        lossWeights: Float32Array.from(actionsOf(batch), (bit) => weight * bit),
+        lossWeights: Float32Array.from(maskActions(batch), (bit) => weight * bit),
         advantages: column((n) => (n % 3) - 0.5),
         proximalLogprobs: logprobs,
         referenceLogprobs: logprobs,
@@ -118,7 +118,7 @@ export function describeUpdateEngine(name: string, subject: EngineUnderTest): vo
       };
       const { logprobs, sumSquaredProbabilities } = await engine.evaluate(batch, {
         temperature: TEMPERATURE,
-        mask: actionsOf(batch),
+        mask: maskActions(batch),
         squaredProbabilities: !lacks('squaredProbabilities'),
       });
       const probabilities = alternatives.map((_, s) => Math.exp(logprobs[3 * s + 2]));
@@ -291,7 +291,7 @@ export function describeUpdateEngine(name: string, subject: EngineUnderTest): vo
       const before = await trainingBatch(batch, 0.1);
       const policy = { weights: await engine.saveWeights(), location: engine.location };
       await trainOnce(engine, before);
-      const options = { temperature: TEMPERATURE, mask: actionsOf(batch) };
+      const options = { temperature: TEMPERATURE, mask: maskActions(batch) };
       const reference = await engine.evaluateReference(policy, batch, options);
       expectSame(reference, before.proximalLogprobs ?? null, engine.ratioTolerance);
       expect((await evaluate(engine, batch)).logprobs).not.toEqual(reference);
@@ -300,7 +300,7 @@ export function describeUpdateEngine(name: string, subject: EngineUnderTest): vo
     it.runIf(subject.lacks)('refuses what it lacks, with nothing changed', async () => {
       const batch = sequencesOf(5, 4);
       const training = await trainingBatch(batch, 0.1);
-      const options = { temperature: TEMPERATURE, mask: actionsOf(batch) };
+      const options = { temperature: TEMPERATURE, mask: maskActions(batch) };
       const asked: Readonly<Record<Lack, () => Promise<unknown>>> = {
         gradients: () => engine.takeGradients(),
         critic: () => engine.accumulate(training, { ...loss, valueCoefficient: 0.5 }),
@@ -318,7 +318,7 @@ export function describeUpdateEngine(name: string, subject: EngineUnderTest): vo
       'moves its reference from the weights where it began towards the current ones, and saves it with its state',
       async () => {
         const batch = sequencesOf(5, 4);
-        const options = { temperature: TEMPERATURE, mask: actionsOf(batch) };
+        const options = { temperature: TEMPERATURE, mask: maskActions(batch) };
         const reference = () => engine.evaluateMovingReference(batch, options);
         const without = await engine.save();
         const start = await reference();
@@ -342,7 +342,7 @@ export function describeUpdateEngine(name: string, subject: EngineUnderTest): vo
 }
 
 /** [N] 1 for all tokens but the first of each sequence, which nothing predicts. */
-function actionsOf({ tokenIds, sequenceOffsets }: SequenceBatch): Uint8Array {
+function maskActions({ tokenIds, sequenceOffsets }: SequenceBatch): Uint8Array {
   const starts = new Set(sequenceOffsets);
   return Uint8Array.from(tokenIds, (_, n) => Number(!starts.has(n)));
 }

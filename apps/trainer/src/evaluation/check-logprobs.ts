@@ -82,7 +82,7 @@ interface Origin {
 export async function checkLogprobs(input: LogprobCheckInput): Promise<LogprobCheck> {
   const { columns, policies, bound, skipsMissing = false } = input;
   const batch = buildTokenBatch(columns);
-  const { origins, tokensNotChecked } = originsOf(columns, batch, policies);
+  const { origins, tokensNotChecked } = listOrigins(columns, batch, policies);
   const byPolicy: LogprobCheck['byPolicy'][number][] = [];
   let checked: CheckedToken[] = [];
   for (const policy of policies) {
@@ -99,17 +99,17 @@ export async function checkLogprobs(input: LogprobCheckInput): Promise<LogprobCh
     }
     try {
       const tokens = await computeAgain(own, { model, batch, ...input });
-      byPolicy.push({ policyVersion, ...gapOf(tokens, bound) });
+      byPolicy.push({ policyVersion, ...computeGap(tokens, bound) });
       checked = checked.concat(tokens);
     } finally {
       model.dispose();
     }
   }
   const worst = checked
-    .filter((token) => differenceOf(token) > bound)
-    .sort((a, b) => differenceOf(b) - differenceOf(a))
+    .filter((token) => computeDifference(token) > bound)
+    .sort((a, b) => computeDifference(b) - computeDifference(a))
     .slice(0, MOST_NAMED);
-  return { ...gapOf(checked, bound), byPolicy, worst, tokensNotChecked };
+  return { ...computeGap(checked, bound), byPolicy, worst, tokensNotChecked };
 }
 
 interface Computing extends Pick<LogprobCheckInput, 'columns' | 'maxTokensPerMicroBatch'> {
@@ -141,7 +141,7 @@ async function computeAgain(origins: readonly Origin[], computing: Computing): P
 }
 
 /** The tokens that can be checked by their policy version, and how many can't. */
-function originsOf(
+function listOrigins(
   columns: EpisodeColumns,
   batch: TokenBatch,
   policies: readonly Pick<PolicyPublished, 'policyVersion'>[],
@@ -166,17 +166,17 @@ function originsOf(
 }
 
 /** Infinite where what is computed now is no number. */
-function differenceOf({ stored, computed }: CheckedToken): number {
+function computeDifference({ stored, computed }: CheckedToken): number {
   const difference = Math.abs(stored - computed);
   return Number.isNaN(difference) ? Number.POSITIVE_INFINITY : difference;
 }
 
-function gapOf(tokens: readonly CheckedToken[], bound: number): LogprobGap {
+function computeGap(tokens: readonly CheckedToken[], bound: number): LogprobGap {
   let sum = 0;
   let maxDifference = 0;
   let numBeyond = 0;
   for (const token of tokens) {
-    const difference = differenceOf(token);
+    const difference = computeDifference(token);
     sum += difference;
     maxDifference = Math.max(maxDifference, difference);
     if (difference > bound) numBeyond++;

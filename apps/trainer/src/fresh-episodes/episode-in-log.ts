@@ -104,13 +104,13 @@ export class EpisodeInLog {
     if (texts !== null) this.bytes += bytesOfTexts(texts);
     if (this.numSteps <= FEW_STEPS) return { content: { sealed: whole }, texts };
     const columns = columnsOfEpisodes([whole]);
-    this.bytes = bytesOf(columns) + (texts === null ? 0 : bytesOfTexts(texts));
+    this.bytes = countBytes(columns) + (texts === null ? 0 : bytesOfTexts(texts));
     return { content: { columns }, texts };
   }
 }
 
 /** The columns of episodes, in this order. */
-export function columnsOf(episodes: readonly WholeEpisode[]): EpisodeColumns {
+export function toEpisodeColumns(episodes: readonly WholeEpisode[]): EpisodeColumns {
   const parts: EpisodeColumns[] = [];
   let few: SealedEpisode[] = [];
   for (const { content } of episodes) {
@@ -126,7 +126,7 @@ export function columnsOf(episodes: readonly WholeEpisode[]): EpisodeColumns {
   return parts.length === 1 ? parts[0] : concatEpisodeColumns(parts);
 }
 
-function bytesOf(columns: EpisodeColumns): number {
+function countBytes(columns: EpisodeColumns): number {
   let numBytes = BYTES_PER_EPISODE;
   for (const column of Object.values<ArrayLike<unknown>>(columns as never))
     if (ArrayBuffer.isView(column)) numBytes += column.byteLength;

@@ -1,5 +1,5 @@
 import { catchUp, TrajectoryReader, type StoreClient } from '@retrace/store';
-import { partitionOf, trajectoryEnds, type EventLog } from '@retrace/log';
+import { choosePartition, trajectoryEnds, type EventLog } from '@retrace/log';
 import { overriding } from '@retrace/log/testing';
 import {
   ControlFold,
@@ -57,7 +57,7 @@ export function freshEpisodesContract(open: () => Promise<LogAndStore>): void {
         isCollected: true,
         keepsTexts: true,
         stored: reader,
-        run: await runOf(log, runId),
+        run: await followRun(log, runId),
       },
       ...options,
     });
@@ -67,7 +67,7 @@ export function freshEpisodesContract(open: () => Promise<LogAndStore>): void {
   async function append(records: readonly { readonly episodeId: string; readonly bytes: Uint8Array }[]) {
     const { log } = opened;
     for (const { episodeId, bytes } of records)
-      await log.append('trajectories', partitionOf(runId, episodeId, log.numPartitions('trajectories')), [
+      await log.append('trajectories', choosePartition(runId, episodeId, log.numPartitions('trajectories')), [
         bytes,
       ]);
   }
@@ -227,13 +227,13 @@ function messyEpisode(
   // Other content at places that are taken, or will be.
   if (chance(0.3))
     events.push(
-      episodeEvent(at, 'EpisodeEnded', numSteps + 1, { ...endOf(events), success: null }) as AnyEvent,
+      episodeEvent(at, 'EpisodeEnded', numSteps + 1, { ...makeEnd(events), success: null }) as AnyEvent,
     );
   if (chance(0.2) && numSteps > 1)
     events.splice(
       1,
       0,
-      episodeEvent(at, 'EpisodeEnded', numSteps, { ...endOf(events), numSteps: numSteps - 1 }) as AnyEvent,
+      episodeEvent(at, 'EpisodeEnded', numSteps, { ...makeEnd(events), numSteps: numSteps - 1 }) as AnyEvent,
     );
   if (chance(0.2) && numSteps > 0) {
     const other = events.find(({ kind }) => kind === 'StepRecorded') as Extract<
@@ -251,7 +251,7 @@ function messyEpisode(
   return events;
 }
 
-function endOf(events: readonly AnyEvent[]) {
+function makeEnd(events: readonly AnyEvent[]) {
   const end = events.find(({ kind }) => kind === 'EpisodeEnded') as Extract<
     AnyEvent,
     { kind: 'EpisodeEnded' }
@@ -260,7 +260,7 @@ function endOf(events: readonly AnyEvent[]) {
 }
 
 /** The run as the control stream tells it now. */
-async function runOf(log: EventLog, runId: string): Promise<() => RunState> {
+async function followRun(log: EventLog, runId: string): Promise<() => RunState> {
   const fold = new ControlFold();
   for (const { offset, bytes } of await log.read('control', 0, 0)) {
     const decoded = decodeEvent(bytes);

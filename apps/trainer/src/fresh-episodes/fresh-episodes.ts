@@ -3,7 +3,7 @@ import type { EpisodeTexts, LostEpisode } from '@retrace/store';
 import type { EpisodeColumns, RunState } from '@retrace/trajectory';
 import type { KnownEvents } from '@retrace/trajectory/codec';
 import type { EpisodeSource } from '../plan/episode-source.js';
-import { columnsOf, type WholeEpisode } from './episode-in-log.js';
+import { toEpisodeColumns, type WholeEpisode } from './episode-in-log.js';
 import { EpisodeTail } from './episode-tail.js';
 
 export interface FreshEpisodesOptions {
@@ -55,7 +55,7 @@ export class FreshEpisodes implements EpisodeSource {
   async readEpisodes(runId: string, episodeIds: readonly string[]): Promise<EpisodeColumns> {
     const fresh = await this.find(runId, episodeIds);
     if (fresh === null) return this.options.stored.readEpisodes(runId, episodeIds);
-    return columnsOf(fresh);
+    return toEpisodeColumns(fresh);
   }
 
   async readEpisodeTexts(runId: string, episodeIds: readonly string[]): Promise<EpisodeTexts[]> {

@@ -5,7 +5,7 @@ import type { FactsSource } from '../plan/batch-sampler.js';
 import type { ReplaySource } from '../replay/replayer.js';
 import { TrainerError } from '../trainer-error.js';
 import type { EpisodeSource } from '../plan/episode-source.js';
-import { columnsOf, type WholeEpisode } from './episode-in-log.js';
+import { toEpisodeColumns, type WholeEpisode } from './episode-in-log.js';
 import { EpisodeTail } from './episode-tail.js';
 
 /**
@@ -21,7 +21,7 @@ export class WholeLogEpisodes implements EpisodeSource, FactsSource {
   /** @throws StoreError `NOT_YET_VISIBLE` (retriable) where the log lacks an event of one of them */
   async readEpisodes(runId: string, episodeIds: readonly string[]): Promise<EpisodeColumns> {
     const found = await this.find(runId, episodeIds);
-    return columnsOf(whole(found, episodeIds));
+    return toEpisodeColumns(whole(found, episodeIds));
   }
 
   /** @throws as `readEpisodes` */

@@ -1,4 +1,4 @@
-import { concerned, percent, seriesOf, shown, type Monitor } from './monitor.js';
+import { concerned, percent, selectSeries, shown, type Monitor } from './monitor.js';
 
 /** Steps that repeat the one before: an agent that is stuck, an environment that does not move, or a recorder that writes twice. */
 export const repeatedSteps: Monitor = ({ episodes, rules: { repeatedStepFraction: bound = 0.5 } }) => {
@@ -22,7 +22,7 @@ export const repeatedSteps: Monitor = ({ episodes, rules: { repeatedStepFraction
 /** Groups are thrown away for their age, update after update. */
 export const staleGroups: Monitor = ({ update, before, rules: { tooStaleUpdates: bound = 3 } }) => {
   if (bound === null) return null;
-  const counts = seriesOf([...before, update].slice(-bound - 1), 'train/numGroupsTooStale');
+  const counts = selectSeries([...before, update].slice(-bound - 1), 'train/numGroupsTooStale');
   const isRising = counts.every((count, i) => i === 0 || count > counts[i - 1]);
   if (counts.length < bound + 1 || !isRising) return null;
   return {

@@ -15,7 +15,7 @@ export function episodeFigures(columns: EpisodeColumns, totals: Float64Array): E
     repeatedFractions[e] = to - from > 1 ? numRepeated / (to - from - 1) : 0;
   }
   for (let s = 0; s < columns.steps.length; s++) {
-    const action = actionOf(columns, s);
+    const action = selectAction(columns, s);
     if (columns.actionValid[s] === 1 && action.length > 0) actions.add(action.join(' '));
   }
   const numTokens = numActionTokens.reduce((sum, count) => sum + count, 0);
@@ -27,7 +27,7 @@ export function episodeFigures(columns: EpisodeColumns, totals: Float64Array): E
 }
 
 /** The tokens that the agent wrote in a step. */
-function actionOf({ tokenOffsets, tokenIds, actionMask }: EpisodeColumns, step: number): Int32Array {
+function selectAction({ tokenOffsets, tokenIds, actionMask }: EpisodeColumns, step: number): Int32Array {
   const [from, to] = [tokenOffsets[step], tokenOffsets[step + 1]];
   return tokenIds.subarray(from, to).filter((_, i) => actionMask[from + i] === 1);
 }

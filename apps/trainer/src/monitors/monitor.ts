@@ -77,7 +77,7 @@ export function concerned(
 }
 
 /** The metric in each update that measured it, the oldest first. */
-export function seriesOf(updates: readonly UpdateFigures[], name: string): number[] {
+export function selectSeries(updates: readonly UpdateFigures[], name: string): number[] {
   return updates.flatMap(({ metrics }) => metrics.get(name) ?? []);
 }
 
@@ -87,14 +87,14 @@ export function isSolved({ metrics }: UpdateFigures): boolean {
 }
 
 /** Spearman's ρ of the last ten values with their order; 0 for a constant series, and for fewer. */
-export function trendOf(series: readonly number[]): number {
+export function computeTrend(series: readonly number[]): number {
   const values = series.slice(-TREND);
   if (values.length < TREND) return 0;
   const { spearman } = rankCorrelation(Float64Array.from(values.keys()), Float64Array.from(values));
   return Number.isNaN(spearman) ? 0 : spearman;
 }
 
-export function meanOf(values: readonly number[]): number {
+export function computeMean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 

@@ -2,12 +2,12 @@ import {
   concerned,
   FIRST_UPDATES,
   isSolved,
-  meanOf,
+  computeMean,
   percent,
   RISING,
-  seriesOf,
+  selectSeries,
   shown,
-  trendOf,
+  computeTrend,
   type Finding,
   type Monitor,
   type PastUpdate,
@@ -24,8 +24,8 @@ export const entropyCollapse: Monitor = ({ update, before, rules: { entropyFract
   const entropy = update.metrics.get('train/entropy');
   if (bound === null || entropy === undefined || measured.length < FIRST_UPDATES) return null;
   const atFirst = entropyAtFirst(measured.slice(0, FIRST_UPDATES));
-  const success = seriesOf([...before, update], 'success/mean');
-  if (entropy >= bound * atFirst || hasLearned(success) || trendOf(success) >= RISING) return null;
+  const success = selectSeries([...before, update], 'success/mean');
+  if (entropy >= bound * atFirst || hasLearned(success) || computeTrend(success) >= RISING) return null;
   return {
     severity: 'alarm',
     message: `the entropy is ${shown(entropy)} nats, below ${percent(bound)} of the ${shown(atFirst)} of the first updates, at a success of ${percent(success.at(-1) ?? 0)} that does not rise`,
@@ -39,7 +39,7 @@ export const entropyCollapse: Monitor = ({ update, before, rules: { entropyFract
 function entropyAtFirst(first: readonly PastUpdate[]): number {
   const uniform = first.map(({ uniformEntropy }) => uniformEntropy).filter(Number.isFinite);
   return Math.min(
-    meanOf(seriesOf(first, 'train/entropy')),
+    computeMean(selectSeries(first, 'train/entropy')),
     uniform.length > 0 ? Math.max(...uniform) : Infinity,
   );
 }
@@ -47,7 +47,7 @@ function entropyAtFirst(first: readonly PastUpdate[]): number {
 /** Whether the last updates have at most half of the failures of the first ones. */
 function hasLearned(success: readonly number[]): boolean {
   if (success.length < FIRST_UPDATES) return false;
-  const [atFirst, now] = [success.slice(0, FIRST_UPDATES), success.slice(-FIRST_UPDATES)].map(meanOf);
+  const [atFirst, now] = [success.slice(0, FIRST_UPDATES), success.slice(-FIRST_UPDATES)].map(computeMean);
   return 1 - now <= LEFT_FAILURES * (1 - atFirst);
 }
 
@@ -60,7 +60,7 @@ export const zeroGradientGroups: Monitor = ({
   before,
   rules: { zeroGradientFraction: bound = 0.9 },
 }) => {
-  if (isSolved(update) || hasLearned(seriesOf([...before, update], 'success/mean'))) return null;
+  if (isSolved(update) || hasLearned(selectSeries([...before, update], 'success/mean'))) return null;
   const fractions = [...before, update].slice(-IN_A_ROW).flatMap(({ metrics }) => {
     const numGroups = metrics.get('train/numGroups') ?? 0;
     const numSilent =
@@ -76,7 +76,7 @@ export const zeroGradientGroups: Monitor = ({
 
 /** The bounds of the ratio stop much of the gradient, several updates in a row. */
 export const clippedTokens: Monitor = ({ update, before, rules: { clippedFraction: bound = 0.4 } }) =>
-  reachedInARow(seriesOf([...before, update].slice(-IN_A_ROW), 'train/clipFraction'), bound, {
+  reachedInARow(selectSeries([...before, update].slice(-IN_A_ROW), 'train/clipFraction'), bound, {
     what: 'of the tokens were clipped',
     advice:
       'much of the gradient is stopped: widen the bounds (clipLow and clipHigh, of loss or loss.policyLossOptions), or make fewer or smaller steps an update',
@@ -105,13 +105,13 @@ export const lengthExplosion: Monitor = ({
   episodes,
   rules: { lengthFactor: bound = 3 },
 }) => {
-  const atFirst = seriesOf(before, 'episode/actionTokens/mean').slice(0, FIRST_UPDATES);
+  const atFirst = selectSeries(before, 'episode/actionTokens/mean').slice(0, FIRST_UPDATES);
   const length = update.metrics.get('episode/actionTokens/mean');
   if (bound === null || length === undefined || atFirst.length < FIRST_UPDATES) return null;
-  if (length <= bound * meanOf(atFirst)) return null;
+  if (length <= bound * computeMean(atFirst)) return null;
   return {
     severity: 'warning',
-    message: `episodes have ${shown(length)} action tokens, over ${bound} times the ${shown(meanOf(atFirst))} of the first updates`,
+    message: `episodes have ${shown(length)} action tokens, over ${bound} times the ${shown(computeMean(atFirst))} of the first updates`,
     advice:
       'read the longest episodes, which are named; a length penalty or a shorter maxNewTokens bounds them',
     episodeIds: concerned(
@@ -124,13 +124,13 @@ export const lengthExplosion: Monitor = ({
 
 /** The norm of the gradients is many times the usual one. */
 export const gradientSpike: Monitor = ({ update, before, rules: { gradientNormFactor: bound = 10 } }) => {
-  const usual = seriesOf(before, 'train/gradientNorm').slice(-20);
+  const usual = selectSeries(before, 'train/gradientNorm').slice(-20);
   const norm = update.metrics.get('train/gradientNorm');
   if (bound === null || norm === undefined || usual.length < 10) return null;
-  if (norm <= bound * meanOf(usual)) return null;
+  if (norm <= bound * computeMean(usual)) return null;
   return {
     severity: 'warning',
-    message: `the gradient norm is ${shown(norm)}, over ${bound} times the mean of the last ${usual.length} updates, ${shown(meanOf(usual))}`,
+    message: `the gradient norm is ${shown(norm)}, over ${bound} times the mean of the last ${usual.length} updates, ${shown(computeMean(usual))}`,
     advice:
       'compare the batch with the one before (retrace replay --update); optimizer.guard.spikeFactor skips such steps',
     episodeIds: [],

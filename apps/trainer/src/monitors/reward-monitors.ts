@@ -1,4 +1,4 @@
-import { concerned, isSolved, percent, seriesOf, TREND, trendOf, type Monitor } from './monitor.js';
+import { concerned, isSolved, percent, selectSeries, TREND, computeTrend, type Monitor } from './monitor.js';
 
 /** More episodes lack a reward than the recipe allows. */
 export const missingRewards: Monitor = ({ episodes, rules: { missingRewardFraction: bound = 0.2 } }) => {
@@ -49,12 +49,12 @@ export const rewardHacking: Monitor = ({
 }) => {
   if (bound === null) return null;
   const recent = [...before, update].slice(-TREND);
-  const success = seriesOf(recent, 'success/mean');
-  if (success.length < TREND || trendOf(success) > -bound) return null;
+  const success = selectSeries(recent, 'success/mean');
+  if (success.length < TREND || computeTrend(success) > -bound) return null;
   const rising = [...update.metrics.keys()]
     .filter((name) => name === 'reward/mean' || name.startsWith('reward/component/'))
-    .map((name) => ({ name, values: seriesOf(recent, name) }))
-    .filter(({ values }) => values.length === TREND && trendOf(values) >= bound)
+    .map((name) => ({ name, values: selectSeries(recent, name) }))
+    .filter(({ values }) => values.length === TREND && computeTrend(values) >= bound)
     .map(({ name }) => name);
   if (rising.length === 0) return null;
   const [from, to] = [success[0], success[success.length - 1]];

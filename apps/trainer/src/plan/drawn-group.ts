@@ -9,7 +9,7 @@ export interface DrawChance {
 }
 
 /** The chance of the k-th group of a draw. */
-export function chanceOf({ weights, times, nextTime }: WeightedDraw, k: number): DrawChance {
+export function computeChance({ weights, times, nextTime }: WeightedDraw, k: number): DrawChance {
   return { weight: weights[k], drawnAt: times[k], nextTime };
 }
 

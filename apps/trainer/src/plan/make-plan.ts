@@ -43,7 +43,7 @@ export function makePlan(
     episodeIds: groups.flatMap((group) => group.episodeIds),
     numSteps: Int32Array.from(groups.flatMap((group) => Array.from(group.numSteps))),
     samplerState: { lastGroupOffset: ownOffsets.at(-1) ?? null, ...samplerState },
-    ...(recipe.data || recipe.sampler ? originsOf(groups, named, recipe) : OWN_GROUPS_ONLY),
+    ...(recipe.data || recipe.sampler ? listOrigins(groups, named, recipe) : OWN_GROUPS_ONLY),
     seed: deriveSeed(recipe.seed, stage, updateNumber),
   };
 }
@@ -56,7 +56,7 @@ export function inOrderOfRuns(groups: readonly DrawnGroup[]): DrawnGroup[] {
   return runIds.flatMap((runId) => groups.filter((group) => group.runId === runId));
 }
 
-function originsOf(
+function listOrigins(
   groups: readonly DrawnGroup[],
   named: readonly DrawnGroup[],
   { data, sampler }: Recipe,
@@ -72,12 +72,12 @@ function originsOf(
     groupSources: data ? Int32Array.from(named, ({ source }) => source) : null,
     groupRows: hasOthers ? Int32Array.from(named, ({ row }) => row) : null,
     episodeGroups: Int32Array.from(groups.flatMap(({ episodeIds }, g) => episodeIds.map(() => g))),
-    groupWeights: sampler?.rule === 'prioritized' ? weightsOf(groups, named, sampler) : null,
+    groupWeights: sampler?.rule === 'prioritized' ? computeWeights(groups, named, sampler) : null,
   };
 }
 
 /** [G] Importance weights; the largest of each source is 1, so that the shares of the sources stay as they are. */
-function weightsOf(
+function computeWeights(
   groups: readonly DrawnGroup[],
   named: readonly DrawnGroup[],
   { importanceExponent = DEFAULT_IMPORTANCE_EXPONENT }: SamplerRecipe,

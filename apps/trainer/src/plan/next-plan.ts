@@ -71,12 +71,12 @@ export function policyPlan(
 ): BatchPlanned {
   const { recipe } = options;
   const policyVersionIn = run.policies.latest?.policyVersion ?? 0;
-  const samplerState = samplerStateOf(run, recipe);
+  const samplerState = readSamplerState(run, recipe);
   return makePlan(groups, { ...options, stage: 'policy', policyVersionIn, samplerState }, leftOut);
 }
 
 /** State of the sampler for readers of the log; a trainer goes on from the events, not from this. */
-function samplerStateOf({ sampling }: RunState, { sampler }: Recipe): Readonly<Record<string, Json>> {
+function readSamplerState({ sampling }: RunState, { sampler }: Recipe): Readonly<Record<string, Json>> {
   if (!sampler) return {};
   return { rule: sampler.rule, numDiscards: sampling.numDiscards, numInserted: sampling.numInserted };
 }

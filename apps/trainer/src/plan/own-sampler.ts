@@ -1,7 +1,7 @@
 import type { SamplerRecipe } from '@retrace/config';
 import { drawByWeight, SumTree } from '@retrace/algorithms/sampling';
 import type { GroupState } from '@retrace/trajectory';
-import { chanceOf, type DrawnGroup } from './drawn-group.js';
+import { computeChance, type DrawnGroup } from './drawn-group.js';
 import { groupWeight } from './group-weight.js';
 import type { StoredGroups, SuccessCounts } from './stored-groups.js';
 
@@ -26,11 +26,11 @@ export function drawOwn(groups: readonly GroupState[], draw: OwnDraw): DrawnGrou
     const newest = groups.slice(Math.max(0, groups.length - count));
     return newest.reverse().map((group) => ownGroup(group, source, null));
   }
-  const tree = new SumTree(weightsOf(groups, sampler, facts));
+  const tree = new SumTree(computeWeights(groups, sampler, facts));
   const drawn = drawByWeight(tree, count, nextFloat);
   const isPreferred = sampler.rule === 'prioritized';
   return Array.from(drawn.items, (item, k) =>
-    ownGroup(groups[item], source, isPreferred ? chanceOf(drawn, k) : null),
+    ownGroup(groups[item], source, isPreferred ? computeChance(drawn, k) : null),
   );
 }
 
@@ -40,7 +40,7 @@ export function ownGroup(group: GroupState, source: number, chance: DrawnGroup['
   return { source, runId: null, row: -1, groupId, episodeIds, numSteps, offset, chance };
 }
 
-function weightsOf(
+function computeWeights(
   groups: readonly GroupState[],
   sampler: SamplerRecipe,
   facts: StoredGroups | null,

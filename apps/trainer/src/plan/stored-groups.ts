@@ -47,7 +47,7 @@ export class StoredGroups {
     const places = new Map(this.runNames.map((runId, place) => [runId, place]));
     this.runs = Int32Array.from(firsts, (e) => places.get(runIds[e]) ?? 0);
     this.meanPriorities =
-      priorities && Float64Array.from(firsts, (_, row) => meanOf(priorities, this.memberOffsets, row));
+      priorities && Float64Array.from(firsts, (_, row) => computeMean(priorities, this.memberOffsets, row));
   }
 
   runId(row: number): string {
@@ -93,7 +93,7 @@ export class StoredGroups {
   }
 }
 
-function meanOf(values: Float64Array, offsets: Int32Array, row: number): number {
+function computeMean(values: Float64Array, offsets: Int32Array, row: number): number {
   const known = values.subarray(offsets[row], offsets[row + 1]).filter((value) => !Number.isNaN(value));
   return known.length === 0 ? NaN : known.reduce((sum, value) => sum + value, 0) / known.length;
 }

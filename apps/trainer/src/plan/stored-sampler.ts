@@ -1,7 +1,7 @@
 import type { SamplerRecipe } from '@retrace/config';
 import { drawByWeight, SumTree } from '@retrace/algorithms/sampling';
 import type { RowRecord } from '@retrace/trajectory';
-import { chanceOf, type DrawnGroup } from './drawn-group.js';
+import { computeChance, type DrawnGroup } from './drawn-group.js';
 import { groupWeight } from './group-weight.js';
 import type { StoredGroups, SuccessCounts } from './stored-groups.js';
 
@@ -41,7 +41,9 @@ export class StoredSampler {
     const drawn = drawByWeight(tree, count, nextFloat, startTime);
     for (const [row, weight] of hidden) tree.set(row, weight);
     const isPreferred = rule === 'prioritized';
-    return Array.from(drawn.items, (row, k) => this.groupAt(row, isPreferred ? chanceOf(drawn, k) : null));
+    return Array.from(drawn.items, (row, k) =>
+      this.groupAt(row, isPreferred ? computeChance(drawn, k) : null),
+    );
   }
 
   /** Tells that these rows are in a plan, which changes their weights. */

@@ -53,7 +53,7 @@ export async function answerQuestion(
   try {
     const control = new ControlTail(log);
     await control.catchUp();
-    const recipe = recipeOf(question, control.run(runId).started.recipe);
+    const recipe = readRecipe(question, control.run(runId).started.recipe);
     control.close();
     const prefer = config.backend === null ? undefined : [config.backend];
     const openItsBackend = () => openBackend({ ...matrixProducts(recipe), prefer });
@@ -65,7 +65,7 @@ export async function answerQuestion(
       assigned: new AssignedRewards({ client }),
     };
     const run = { source, recipe, client, openItsBackend };
-    await answerOf(run, question, options);
+    await answerAsked(run, question, options);
   } finally {
     await client.close();
     await log.close();
@@ -73,12 +73,12 @@ export async function answerQuestion(
 }
 
 /** A recorded run was trained by no recipe. */
-function recipeOf(question: UpdateQuestion, recorded: unknown): Recipe {
+function readRecipe(question: UpdateQuestion, recorded: unknown): Recipe {
   const temperature = question.kind === 'batch' ? question.temperature : null;
   return temperature === null ? parseRecipe(recorded) : recordedRecipe(temperature);
 }
 
-function answerOf(run: AskedRun, question: UpdateQuestion, options: AnswerOptions): Promise<void> {
+function answerAsked(run: AskedRun, question: UpdateQuestion, options: AnswerOptions): Promise<void> {
   switch (question.kind) {
     case 'replay':
       return answerReplay(run, question, options);
@@ -108,14 +108,14 @@ async function answerWhatIf(
   await whatIf({
     ...source,
     ...{ from, to, assignments, withTokens, signal },
-    rewards: await rewardsOf({ recipe, client }, { runId, assignments, rewardVersion }),
+    rewards: await readRewards({ recipe, client }, { runId, assignments, rewardVersion }),
     onRecompute: (first, last) => send({ type: 'recomputing', from: first, to: last }),
     onUpdate: (answer) => send({ type: 'answered', answer }),
   });
 }
 
 /** Stored scores that are the rewards; null without a version. */
-async function rewardsOf(
+async function readRewards(
   { recipe, client }: Pick<AskedRun, 'recipe' | 'client'>,
   { runId, assignments, rewardVersion }: Pick<BatchQuestion, 'runId' | 'assignments' | 'rewardVersion'>,
 ): Promise<StoredRewards | null> {
@@ -132,7 +132,7 @@ async function answerBatch(
   const made = await makeBatch({
     ...source,
     ...{ ...asked, rewardVersion, beforeEngine },
-    rewards: await rewardsOf({ recipe, client }, { runId, rewardVersion, ...asked }),
+    rewards: await readRewards({ recipe, client }, { runId, rewardVersion, ...asked }),
     onRecompute: (from, to) => send({ type: 'recomputing', from, to }),
   });
   const { tokenIds, sequenceOffsets } = made.prepared.batch.tokens;

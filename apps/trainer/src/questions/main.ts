@@ -16,7 +16,7 @@ function send(message: UpdateAnswerMessage): Promise<void> {
   });
 }
 
-function failureOf(error: unknown): UpdateAnswerMessage {
+function toFailure(error: unknown): UpdateAnswerMessage {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   const message = error instanceof Error ? error.message : String(error);
   return { type: 'failed', code: typeof code === 'string' ? code : 'INTERNAL', message };
@@ -32,7 +32,7 @@ async function answer(question: UpdateQuestion): Promise<UpdateAnswerMessage> {
     });
     return { type: 'finished' };
   } catch (error) {
-    return failureOf(error);
+    return toFailure(error);
   }
 }
 

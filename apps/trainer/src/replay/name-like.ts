@@ -25,7 +25,7 @@ export async function nameLike(
   try {
     const current = await files.open(await engine.saveWeights(files));
     try {
-      return (await hasTensorsOf(checkpoints, recorded, current)) ? recorded : named;
+      return (await holdsTensors(checkpoints, recorded, current)) ? recorded : named;
     } finally {
       await current.close();
     }
@@ -34,7 +34,7 @@ export async function nameLike(
   }
 }
 
-async function hasTensorsOf(
+async function holdsTensors(
   checkpoints: CheckpointFiles,
   recorded: FileRef,
   current: SafetensorsFile,

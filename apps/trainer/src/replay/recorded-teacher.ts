@@ -26,10 +26,10 @@ export class RecordedTeacher implements Teacher {
       const traced = await this.readTokens(offset);
       const logprobs = traced?.teacherLogprobs ?? null;
       if (traced === null || logprobs === null) continue;
-      for (let m = 0; m < logprobs.length; m++) known.set(keyOf(traced, m), logprobs[m]);
+      for (let m = 0; m < logprobs.length; m++) known.set(makeKey(traced, m), logprobs[m]);
     }
     const places = placesOfActions(columns, batch);
-    const logprobs = Float32Array.from(mask, (_, a) => known.get(keyOf(places, a)) ?? Number.NaN);
+    const logprobs = Float32Array.from(mask, (_, a) => known.get(makeKey(places, a)) ?? Number.NaN);
     const numUnknown = mask.filter((bit, a) => bit === 1 && Number.isNaN(logprobs[a])).length;
     if (numUnknown > 0 && (!isUnchanged || offsets.length === 0)) throw this.unknown(numUnknown);
     return logprobs;
@@ -49,6 +49,6 @@ export class RecordedTeacher implements Teacher {
   }
 }
 
-function keyOf({ episodes, steps, positions }: TokenPlaces, i: number): string {
+function makeKey({ episodes, steps, positions }: TokenPlaces, i: number): string {
   return `${episodes[i]} ${steps[i]} ${positions[i]}`;
 }

@@ -1,6 +1,6 @@
 import { resolveRecipe } from '@retrace/config';
 import { describe, expect, it } from 'vitest';
-import { backendOf, workerVersion } from '../engine/torch/used-backend.js';
+import { parseBackend, workerVersion } from '../engine/torch/used-backend.js';
 import { replayEngine } from './replay-engine.js';
 
 const OPTIONS = { fsdp_size: 2 };
@@ -31,6 +31,6 @@ describe('the engine of a replay', () => {
   });
 
   it('tells workers that computed with other packages', () => {
-    expect(['torch 2.11.0', 'torch 2.11.0, verl 1.0'].map(backendOf)).toEqual(['native', 'verl']);
+    expect(['torch 2.11.0', 'torch 2.11.0, verl 1.0'].map(parseBackend)).toEqual(['native', 'verl']);
   });
 });

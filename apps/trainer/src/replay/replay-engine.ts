@@ -1,6 +1,6 @@
 import type { EngineRecipe, Recipe } from '@retrace/config';
 import type { UsedEngine } from '@retrace/trajectory';
-import { backendOf } from '../engine/torch/used-backend.js';
+import { parseBackend } from '../engine/torch/used-backend.js';
 import { TrainerError } from '../trainer-error.js';
 
 /** The first weights and the optimizer's states of a run in a Tinker server are in that server, which takes none from elsewhere. */
@@ -32,7 +32,7 @@ export function replayEngine(
   const python = engine?.python === undefined ? {} : { python: engine.python };
   if (used?.kind !== 'torch') return { ...python, ...local, kind };
   const precision = used.precision as 'float32' | 'bfloat16';
-  const { backend = backendOf(used.version) } = local;
+  const { backend = parseBackend(used.version) } = local;
   // Its settings are in no event but that of the run's recipe.
   const settings = backend === 'verl' && engine?.options ? { options: engine.options } : {};
   return { ...python, ...settings, processes: used.numProcesses, precision, ...local, backend, kind };

@@ -77,7 +77,7 @@ class TokenTeacherServer implements TeacherServer {
   ) {
     const { endpoint } = options;
     this.deadlineMs = endpoint.deadlineMs ?? DEADLINE_MS;
-    const key = apiKeyOf(options);
+    const key = findApiKey(options);
     this.asking = {
       timeoutMs: endpoint.timeoutMs ?? TIMEOUT_MS,
       maxRetries: endpoint.maxRetries ?? MAX_RETRIES,
@@ -151,7 +151,7 @@ class TinkerTeacherServer implements TeacherServer {
   ) {
     const { endpoint } = options;
     this.deadlineMs = endpoint.deadlineMs ?? DEADLINE_MS;
-    const apiKey = apiKeyOf(options);
+    const apiKey = findApiKey(options);
     this.client = new TinkerClient({
       url: endpoint.url,
       concurrency: endpoint.concurrency ?? CONCURRENCY,
@@ -198,7 +198,7 @@ function isEqual(a: Int32Array, b: Int32Array): boolean {
 }
 
 /** Null for a server that wants none. @throws TrainerError `TEACHER_REFUSED` where the variable is not set */
-function apiKeyOf({ endpoint: { url, apiKeyVariable }, variables }: TeacherServerOptions): string | null {
+function findApiKey({ endpoint: { url, apiKeyVariable }, variables }: TeacherServerOptions): string | null {
   if (!apiKeyVariable) return null;
   const key = variables[apiKeyVariable] ?? '';
   if (key !== '') return key;

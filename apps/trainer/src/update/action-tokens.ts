@@ -62,7 +62,7 @@ export function offsetsOfMarked(offsets: Int32Array, mask: Uint8Array): Int32Arr
 }
 
 /** [A] 1 for the action tokens of the episodes that are marked [E]. */
-export function actionsOf(
+export function selectActions(
   { episodeActionOffsets }: Pick<TokenBatch, 'episodeActionOffsets'>,
   episodes: Uint8Array,
 ): Uint8Array {
@@ -84,7 +84,7 @@ export function episodeOfSequence({
 }
 
 /** Positions of the elements that the mask marks, ascending. */
-export function positionsOf(mask: Uint8Array): Int32Array {
+export function listPositions(mask: Uint8Array): Int32Array {
   const positions = new Int32Array(countMarked(mask));
   let count = 0;
   for (let a = 0; a < mask.length; a++) if (mask[a] === 1) positions[count++] = a;
@@ -125,7 +125,7 @@ export function shuffled(values: Float32Array, seed: number): Float32Array {
 }
 
 /** Mask of the first `count` elements that `mask` marks. */
-export function firstOf(mask: Uint8Array, count: number): Uint8Array {
+export function keepFirst(mask: Uint8Array, count: number): Uint8Array {
   const first = new Uint8Array(mask.length);
   let left = count;
   for (let a = 0; a < mask.length && left > 0; a++) {

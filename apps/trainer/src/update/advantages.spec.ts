@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { numberedAnchors, rolesOf } from './advantages.js';
+import { numberedAnchors, listRoles } from './advantages.js';
 
 describe('numbered anchors', () => {
   const columns = {
@@ -32,7 +32,7 @@ describe('roles', () => {
       steps: [],
     });
     const texts = [{ data_source: 'math' }, null, { data_source: 'math' }].map(textsOf);
-    const { names, roleIds, baselines } = rolesOf(texts, undefined, { math: 0.5, code: 9 });
+    const { names, roleIds, baselines } = listRoles(texts, undefined, { math: 0.5, code: 9 });
     expect(names).toEqual(['math', 'bandit']);
     expect([...roleIds]).toEqual([0, 1, 0]);
     expect([...baselines]).toEqual([0.5, 0]);

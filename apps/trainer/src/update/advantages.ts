@@ -9,7 +9,7 @@ import {
   type OptionalInput,
 } from '@retrace/algorithms';
 import type { AdvantageRecipe } from '@retrace/config';
-import { dataSourceOf } from '@retrace/rewards';
+import { findDataSource } from '@retrace/rewards';
 import type { EpisodeTexts } from '@retrace/store';
 import type { EpisodeColumns } from '@retrace/trajectory';
 import { not, shuffled, type EvaluatedActions } from './action-tokens.js';
@@ -150,12 +150,12 @@ export interface Roles {
 }
 
 /** The role of an episode is its data source, as rewards see it: what its task says, or else its environment. */
-export function rolesOf(
+export function listRoles(
   texts: readonly EpisodeTexts[],
   sourceField: string | undefined,
   baselines: Readonly<Record<string, number>>,
 ): Roles {
-  const sources = texts.map((episode) => dataSourceOf(episode, sourceField ?? 'data_source'));
+  const sources = texts.map((episode) => findDataSource(episode, sourceField ?? 'data_source'));
   const names = [...new Set(sources)];
   return {
     names,

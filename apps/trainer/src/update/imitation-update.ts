@@ -1,7 +1,7 @@
 import type { Recipe } from '@retrace/config';
 import { buildTokenBatch, type EpisodeColumns, type Json } from '@retrace/trajectory';
 import type { UpdateEngine } from '../engine/update-engine.js';
-import { actionsOf, not, sequenceActionOffsets } from './action-tokens.js';
+import { selectActions, not, sequenceActionOffsets } from './action-tokens.js';
 import { findBroken, findTruncated } from './read-batch.js';
 import { measured } from '../metric-entries.js';
 import { describeLearning, guardMetrics, outcomeMetrics } from './result/metrics.js';
@@ -36,7 +36,7 @@ export async function imitationUpdate(
     ...{ tokenIds, sequenceOffsets, actionTokens },
     sequenceActionOffsets: sequenceActionOffsets(batch),
     sequenceGroups: new Int32Array(sequenceOffsets.length - 1),
-    trainedMask: actionsOf(batch, not(isBroken)),
+    trainedMask: selectActions(batch, not(isBroken)),
     sequenceCopies: null,
     keptMask: null,
   };

@@ -7,7 +7,7 @@ import type { UpdateEngine } from '../engine/update-engine.js';
 import { TrainerError } from '../trainer-error.js';
 import {
   evaluateActions,
-  firstOf,
+  keepFirst,
   gather,
   maskOfTokens,
   type ActionOptions,
@@ -44,7 +44,9 @@ export async function computeProximalLogprobs(
   batch: Pick<UpdateBatch, 'tokens' | 'sampled' | 'comparable' | 'behaviorLogprobs' | 'policyVersions'>,
   { temperature, needs, updateNumber, policyVersionIn }: ProximalOptions,
 ): Promise<ProximalLogprobs> {
-  const compared = needs.proximalLogprobs ? batch.comparable : firstOf(batch.comparable, NUM_TOKENS_COMPARED);
+  const compared = needs.proximalLogprobs
+    ? batch.comparable
+    : keepFirst(batch.comparable, NUM_TOKENS_COMPARED);
   const mask = needs.proximalLogprobs ? batch.sampled : compared;
   const { squaredProbabilities } = needs;
   const evaluated = await evaluateActions(engine, batch.tokens, { temperature, mask, squaredProbabilities });

@@ -9,7 +9,7 @@ import { proximalPolicy, type Recipe } from '@retrace/config';
 import type { LossColumns, SequenceBatch } from '@retrace/policy';
 import { Pcg32 } from '@retrace/random';
 import type { BatchPlanned } from '@retrace/trajectory';
-import { episodeOfSequence, gather, positionsOf, scatter, type EvaluatedActions } from './action-tokens.js';
+import { episodeOfSequence, gather, listPositions, scatter, type EvaluatedActions } from './action-tokens.js';
 import type { TokenAdvantages } from './advantages.js';
 import type { UpdateBatch } from './read-batch.js';
 import type { ScoredRewards } from './rewards.js';
@@ -75,7 +75,7 @@ export function updateColumns(
     episodeWeights(plan),
   );
   const proximalName = proximalPolicy(recipe);
-  const positions = positionsOf(trained);
+  const positions = listPositions(trained);
   const episodes = episodeOfSequence(tokens);
   return {
     tokenIds: tokens.tokenIds,

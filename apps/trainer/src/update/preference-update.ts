@@ -9,7 +9,7 @@ import { preferencePairs, type PreferencePairs } from '@retrace/algorithms';
 import type { PreferenceRecipe } from '@retrace/config';
 import { LEARNED_TOKENS_METRIC } from '@retrace/trajectory';
 import { TrainerError } from '../trainer-error.js';
-import { actionsOf, countMarked, not } from './action-tokens.js';
+import { selectActions, countMarked, not } from './action-tokens.js';
 import { computeProximalLogprobs, computeReferenceLogprobs } from './logprobs.js';
 import { readBatch } from './read-batch.js';
 import { measured, type MetricEntries } from '../metric-entries.js';
@@ -45,7 +45,7 @@ export async function preferenceUpdate(
   const scored = await scoreRewards(rewards, batch, { columns, texts, recordedTotals });
   const excluded = not(scored.episodesToTrain);
   const pairs = preferencePairs({ returns: scored.totals, groupIds, excluded });
-  const trained = actionsOf(tokens, membersOf(pairs, groupIds.length));
+  const trained = selectActions(tokens, maskMembers(pairs, groupIds.length));
   const referenceLogprobs = await computeReferenceLogprobs(engine, reference, tokens, {
     temperature,
     mask: trained,
@@ -65,7 +65,7 @@ export async function preferenceUpdate(
     groupPriorities: null,
     trainerState: inputs.trainerState,
     warnings: [],
-    alarm: alarmOf(pairs),
+    alarm: describeAlarm(pairs),
     metrics: measured([
       ...stepMetrics(recipe, stepFigures),
       ...batchMetrics({ batch, policyVersionIn, proximal, scored, advantages, ...nothing }),
@@ -84,7 +84,7 @@ function requireReference({ reference, plan }: UpdateInputs) {
 }
 
 /** [E] 1 for the episodes of a pair. */
-function membersOf({ chosen, rejected }: PreferencePairs, numEpisodes: number): Uint8Array {
+function maskMembers({ chosen, rejected }: PreferencePairs, numEpisodes: number): Uint8Array {
   const members = new Uint8Array(numEpisodes);
   for (const episode of [...chosen, ...rejected]) members[episode] = 1;
   return members;
@@ -104,7 +104,12 @@ function preferenceMetrics({ chosen }: PreferencePairs, outcome: PreferenceOutco
   ];
 }
 
-function alarmOf({ chosen, numGroups, numSingletonGroups, numEqualGroups }: PreferencePairs): string | null {
+function describeAlarm({
+  chosen,
+  numGroups,
+  numSingletonGroups,
+  numEqualGroups,
+}: PreferencePairs): string | null {
   if (chosen.length > 0) return null;
   return (
     `nothing was trained, the policy stays as it was: none of ${numGroups} groups gives a pair of episodes with unequal rewards ` +

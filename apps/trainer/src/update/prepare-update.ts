@@ -15,8 +15,8 @@
  */
 import type { UpdateEngine } from '../engine/update-engine.js';
 import { TrainerError } from '../trainer-error.js';
-import { actionsOf, without } from './action-tokens.js';
-import { computeTokenAdvantages, rolesOf, type TokenAdvantages } from './advantages.js';
+import { selectActions, without } from './action-tokens.js';
+import { computeTokenAdvantages, listRoles, type TokenAdvantages } from './advantages.js';
 import { teachTokens, type TaughtTokens } from './distillation.js';
 import {
   computeFinalValues,
@@ -87,14 +87,15 @@ export async function prepareUpdate(inputs: PrepareInputs): Promise<PreparedUpda
     estimator: loss.kl?.estimator ?? 'k3',
   });
   const trainedEpisodes = withoutMasked(recipe, scored, batch);
-  const trained = actionsOf(tokens, trainedEpisodes);
+  const trained = selectActions(tokens, trainedEpisodes);
   const compared = { batch, trained, proximalLogprobs: proximal.logprobs, policyVersionIn };
   const correction = needs.rolloutCorrection
     ? correctRollout(compared, { rules: loss.rolloutCorrection ?? null, maxStaleness })
     : null;
   const finalValues =
     engine && needs.critic ? await computeFinalValues(engine, tokens, batch.bootstrapped) : null;
-  const roles = needs.roles && texts ? rolesOf(texts, recipe.reward.sourceField, before.roleBaselines) : null;
+  const roles =
+    needs.roles && texts ? listRoles(texts, recipe.reward.sourceField, before.roleBaselines) : null;
   const untaught = computeTokenAdvantages(
     { columns, batch, scored, rewardsWithKl, proximal, needs, correction, finalValues, roles },
     { ...advantage, trained, seed },

@@ -1,7 +1,7 @@
 import { numberGroups } from '@retrace/algorithms';
 import { buildTokenBatch, END_REASONS, type EpisodeColumns, type TokenBatch } from '@retrace/trajectory';
 import { TrainerError } from '../trainer-error.js';
-import { actionsOf, gather, not, sequenceActionOffsets } from './action-tokens.js';
+import { selectActions, gather, not, sequenceActionOffsets } from './action-tokens.js';
 import type { UpdateNeeds } from './update-inputs.js';
 
 const TRUNCATED = END_REASONS.indexOf('truncated');
@@ -54,7 +54,9 @@ export function readBatch(columns: EpisodeColumns, { temperature, needs }: ReadB
   if (needs.behaviorLogprobs) assertAccountedLogprobs(columns, tokens, { temperature, exempt: baselines });
   const truncated = findTruncated(columns);
   const { actionTokens } = tokens;
-  const sampled = baselines ? actionsOf(tokens, not(baselines)) : new Uint8Array(actionTokens.length).fill(1);
+  const sampled = baselines
+    ? selectActions(tokens, not(baselines))
+    : new Uint8Array(actionTokens.length).fill(1);
   return {
     tokens,
     sequenceActionOffsets: sequenceActionOffsets(tokens),

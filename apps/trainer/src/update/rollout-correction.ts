@@ -8,7 +8,7 @@ import {
   type Rejection,
 } from '@retrace/algorithms';
 import { rejectionRules, type RolloutCorrectionRecipe } from '@retrace/config';
-import { countMarked, gather, offsetsOfMarked, positionsOf, scatter } from './action-tokens.js';
+import { countMarked, gather, offsetsOfMarked, listPositions, scatter } from './action-tokens.js';
 import type { UpdateBatch } from './read-batch.js';
 import type { MetricEntries } from '../metric-entries.js';
 
@@ -45,7 +45,7 @@ export interface RolloutCorrection {
 export function correctRollout(tokens: CorrectedTokens, options: CorrectionOptions): RolloutCorrection {
   const { batch, trained, proximalLogprobs } = tokens;
   const { rules, maxStaleness } = options;
-  const positions = positionsOf(trained);
+  const positions = listPositions(trained);
   const input: CorrectionInput = {
     offsets: offsetsOfMarked(batch.sequenceActionOffsets, trained),
     proximalLogprobs: gather(proximalLogprobs, positions),

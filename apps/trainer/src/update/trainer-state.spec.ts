@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { entropyCoefficientOf, nextEntropyFloor } from './trainer-state.js';
+import { scheduledEntropyCoefficient, nextEntropyFloor } from './trainer-state.js';
 
 const floor = { target: 0.2, change: 0.01, maxCoefficient: 0.025 };
 
@@ -19,10 +19,10 @@ describe('the floor under the entropy', () => {
   });
 
   it('counts only after an entropy at or below the target', () => {
-    expect(entropyCoefficientOf(0.005, floor, null)).toBe(0.005);
-    expect(entropyCoefficientOf(0.005, floor, { coefficient: 0.02, entropy: 0.2 })).toBe(0.02);
-    expect(entropyCoefficientOf(0.005, floor, { coefficient: 0.02, entropy: 0.21 })).toBe(0);
-    expect(entropyCoefficientOf(0.005, null, { coefficient: 0.02, entropy: 0.1 })).toBe(0.005);
+    expect(scheduledEntropyCoefficient(0.005, floor, null)).toBe(0.005);
+    expect(scheduledEntropyCoefficient(0.005, floor, { coefficient: 0.02, entropy: 0.2 })).toBe(0.02);
+    expect(scheduledEntropyCoefficient(0.005, floor, { coefficient: 0.02, entropy: 0.21 })).toBe(0);
+    expect(scheduledEntropyCoefficient(0.005, null, { coefficient: 0.02, entropy: 0.1 })).toBe(0.005);
   });
 
   it('stays as it was after an update that measured no entropy', () => {

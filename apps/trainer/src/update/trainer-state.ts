@@ -65,7 +65,11 @@ type ControlledRecipe = Pick<Recipe, 'loss' | 'optimizer'>;
 export function openControllers({ loss, optimizer }: ControlledRecipe, before: TrainerState): Controllers {
   return {
     klCoefficient: before.klCoefficient ?? initialKlCoefficient(loss),
-    entropyCoefficient: entropyCoefficientOf(loss.entropyCoefficient, loss.entropyFloor, before.entropyFloor),
+    entropyCoefficient: scheduledEntropyCoefficient(
+      loss.entropyCoefficient,
+      loss.entropyFloor,
+      before.entropyFloor,
+    ),
     guard: new StepGuard(optimizer.guard ?? {}, before.guard ?? NEW_GUARD),
   };
 }
@@ -120,7 +124,7 @@ export interface EntropyFloorState {
 }
 
 /** Weight of the entropy bonus in an update: 0 where the update before left the entropy above the target. */
-export function entropyCoefficientOf(
+export function scheduledEntropyCoefficient(
   initial: number,
   floor: EntropyFloorRecipe | null | undefined,
   before: EntropyFloorState | null,

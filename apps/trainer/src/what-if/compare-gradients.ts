@@ -28,10 +28,10 @@ export function compareGradients(
   const whole: Sums = { products: 0, recordedSquares: 0, changedSquares: 0 };
   const layers = new Map<string, Sums>();
   for (const name of new Set([...recorded.keys(), ...changed.keys()])) {
-    const layer = layerOf(name);
+    const layer = layerName(name);
     const sums = layers.get(layer) ?? { products: 0, recordedSquares: 0, changedSquares: 0 };
     layers.set(layer, sums);
-    const part = sumsOf(recorded.get(name), changed.get(name));
+    const part = computeSums(recorded.get(name), changed.get(name));
     for (const total of [sums, whole]) {
       total.products += part.products;
       total.recordedSquares += part.recordedSquares;
@@ -44,7 +44,7 @@ export function compareGradients(
   };
 }
 
-function sumsOf(recorded: Float32Array | undefined, changed: Float32Array | undefined): Sums {
+function computeSums(recorded: Float32Array | undefined, changed: Float32Array | undefined): Sums {
   const sums = { products: 0, recordedSquares: 0, changedSquares: 0 };
   const length = recorded?.length ?? changed?.length ?? 0;
   for (let i = 0; i < length; i++) {
@@ -67,6 +67,6 @@ function compared({ products, recordedSquares, changedSquares }: Sums): Compared
 }
 
 /** `layers.3` for the parameters of layer 3, and the name itself for one that is in no layer. */
-function layerOf(name: string): string {
+function layerName(name: string): string {
   return /^(?:critic\.)?layers\.\d+/.exec(name)?.[0] ?? name;
 }

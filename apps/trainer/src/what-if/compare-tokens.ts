@@ -98,7 +98,7 @@ export function tokensSideBySide(
   changed: ComparedResult,
 ): TokensSideBySide[] {
   const { actionStep, episodeActionOffsets } = recorded.tokens;
-  const [recordedClips, changedClips] = [clipsOf(recorded), clipsOf(changed)];
+  const [recordedClips, changedClips] = [countClips(recorded), countClips(changed)];
   return episodeIds.map((episodeId, e) => {
     const [from, to] = [episodeActionOffsets[e], episodeActionOffsets[e + 1]];
     const actions = Array.from({ length: to - from }, (_, i) => from + i);
@@ -118,7 +118,7 @@ export function tokensSideBySide(
 }
 
 /** By number of the action token in the batch. */
-function clipsOf({ outcome }: ComparedResult): ReadonlyMap<number, number> {
+function countClips({ outcome }: ComparedResult): ReadonlyMap<number, number> {
   const counts = new Map<number, { numSteps: number; numClipped: number }>();
   for (const { actions, clipped } of outcome.stepTokens ?? [])
     actions.forEach((a, m) => {

@@ -77,7 +77,7 @@ export async function whatIf(options: WhatIfOptions): Promise<WhatIfResult> {
     try {
       const recipe = whatIfRecipe(replayer.recipe, assignments);
       for (const updateNumber of [from, to]) replayer.update(updateNumber);
-      const changes = await changesOf(replayer, recipe, options.rewards);
+      const changes = await listChanges(replayer, recipe, options.rewards);
       const start = await replayer.goBefore(from, onRecompute);
       const updates: WhatIfUpdate[] = [];
       for (let n = from; n <= to && signal?.aborted !== true; n++) {
@@ -97,7 +97,7 @@ export async function whatIf(options: WhatIfOptions): Promise<WhatIfResult> {
 type Changes = Required<Pick<ReplayChanges, 'recipe' | 'rewards'>> & Pick<ReplayChanges, 'recordedRewards'>;
 
 /** With other rewards, nothing that the update recorded of them holds. */
-async function changesOf(
+async function listChanges(
   replayer: Replayer,
   recipe: Recipe,
   rewards: ChangedRewards | null,

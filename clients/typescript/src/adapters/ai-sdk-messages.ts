@@ -1,7 +1,7 @@
 import type { ChatMessage, ContentPart } from '../wire/records.js';
 import {
   chatMessage,
-  contentOf,
+  toContent,
   errorText,
   imagePart,
   jsonText,
@@ -59,7 +59,7 @@ function fromMessage({ role, content }: AiSdkMessage): ChatMessage[] {
   if (role === 'tool') return results;
   // A provider that runs tools itself puts their results into its answer.
   if (role === 'assistant') return [assistantMessage(content), ...results];
-  return [chatMessage({ role, content: contentOf(content.map(contentPart)) })];
+  return [chatMessage({ role, content: toContent(content.map(contentPart)) })];
 }
 
 function assistantMessage(parts: readonly AiSdkPart[]): ChatMessage {
@@ -67,7 +67,7 @@ function assistantMessage(parts: readonly AiSdkPart[]): ChatMessage {
   const others = parts.filter(({ type }) => ['text', 'file', 'image'].includes(type));
   return chatMessage({
     role: 'assistant',
-    content: contentOf(others.map(contentPart)),
+    content: toContent(others.map(contentPart)),
     reasoning_content: ofType('reasoning')
       .map(({ text }) => text ?? '')
       .join(''),
@@ -95,14 +95,14 @@ function wrappedText(output: unknown): string {
 function contentPart(part: AiSdkPart): ContentPart {
   const { type, text, mediaType = part.file?.mediaType ?? '' } = part;
   if (type === 'text') return { type: 'text', text: text ?? '' };
-  const source = addressOf(part.image ?? part.data);
+  const source = readAddress(part.image ?? part.data);
   if (source !== null && (type === 'image' || mediaType.startsWith('image/'))) return imagePart(source);
   return leftOut(mediaType === '' ? type : mediaType, source ?? 'inline');
 }
 
 /** The address of data that is not inline; null for bytes. */
-function addressOf(data: unknown): string | null {
+function readAddress(data: unknown): string | null {
   if (data instanceof URL) return data.href;
-  if (typeof data === 'object' && data !== null && 'url' in data) return addressOf(data.url);
+  if (typeof data === 'object' && data !== null && 'url' in data) return readAddress(data.url);
   return typeof data === 'string' && /^(https?|data):/.test(data) ? data : null;
 }

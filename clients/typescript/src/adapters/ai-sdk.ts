@@ -136,11 +136,11 @@ export function recordAiSdk(run: Run, options: AiSdkRecorderOptions = {}): AiSdk
       const { toolOutput } = event;
       agents
         .get(event.callId)
-        ?.agent.toolEnded(toolRunOf(event), toolOutput ? toolOutputText(toolOutput) : '');
+        ?.agent.toolEnded(toToolRun(event), toolOutput ? toolOutputText(toolOutput) : '');
     },
     onEnd(event) {
       const { callId, finishReason } = event as CallEnd;
-      end(callId, endOf(finishReason));
+      end(callId, toEnd(finishReason));
     },
     onAbort({ callId, reason }) {
       fail(callId, reason === undefined ? 'aborted' : `aborted: ${errorText(reason)}`);
@@ -171,13 +171,13 @@ function recordFailure({ agent, call }: OpenAgent, error: string): void {
     error,
     model: call.modelId,
     engine: call.provider,
-    ...samplingOf(call),
-    offeredTools: (call.tools ?? []).map(definitionOf),
+    ...toSampling(call),
+    offeredTools: (call.tools ?? []).map(readDefinition),
   });
 }
 
-function toolRunOf({ toolCall, toolExecutionMs, toolOutput }: ToolExecutionEnd): ToolRun {
-  const mcpServer = mcpServerOf(toolCall.toolMetadata);
+function toToolRun({ toolCall, toolExecutionMs, toolOutput }: ToolExecutionEnd): ToolRun {
+  const mcpServer = readMcpServer(toolCall.toolMetadata);
   return {
     name: toolCall.toolName,
     callId: toolCall.toolCallId,
@@ -246,15 +246,15 @@ function recordCall(agent: RecordedAgent, call: ModelCallStart, answer: ModelCal
       outputTokens: usage.outputTokens ?? null,
       reasoningTokens: usage.outputTokenDetails?.reasoningTokens ?? null,
     },
-    ...samplingOf(call),
-    offeredTools: (call.tools ?? []).map(definitionOf),
+    ...toSampling(call),
+    offeredTools: (call.tools ?? []).map(readDefinition),
     ...(performance?.responseTimeMs !== undefined && { generationMs: performance.responseTimeMs }),
     finishReason,
   });
 }
 
 /** A tool in OpenAI's shape. */
-function definitionOf(tool: Readonly<Record<string, unknown>>): JsonObject {
+function readDefinition(tool: Readonly<Record<string, unknown>>): JsonObject {
   const { name, description, inputSchema: parameters } = tool as JsonObject;
   if (tool.type !== 'function') return tool as JsonObject;
   return {
@@ -264,7 +264,7 @@ function definitionOf(tool: Readonly<Record<string, unknown>>): JsonObject {
 }
 
 /** A temperature that the caller left to the server is not known. */
-function samplingOf({ temperature, topK, topP, maxOutputTokens }: ModelCallStart): { sampling?: Sampling } {
+function toSampling({ temperature, topK, topP, maxOutputTokens }: ModelCallStart): { sampling?: Sampling } {
   if (temperature === undefined) return {};
   return {
     sampling: {
@@ -276,12 +276,12 @@ function samplingOf({ temperature, topK, topP, maxOutputTokens }: ModelCallStart
   };
 }
 
-function mcpServerOf(metadata: unknown): string | undefined {
+function readMcpServer(metadata: unknown): string | undefined {
   if (typeof metadata !== 'object' || metadata === null || !('clientName' in metadata)) return undefined;
   return typeof metadata.clientName === 'string' ? metadata.clientName : undefined;
 }
 
-function endOf(finishReason: string | undefined): EndFields {
+function toEnd(finishReason: string | undefined): EndFields {
   switch (finishReason) {
     case 'length':
       return { endReason: 'truncated', detail: 'the answer reached its limit of tokens' };

@@ -1,5 +1,5 @@
 import type { ChatMessage, ContentPart, ToolCall } from '../wire/records.js';
-import { chatMessage, contentOf, imagePart, jsonText, leftOut, toolCall } from './chat-message.js';
+import { chatMessage, toContent, imagePart, jsonText, leftOut, toolCall } from './chat-message.js';
 
 /** A JSON object of which nothing is known. */
 type Fields = Readonly<Record<string, unknown>>;
@@ -14,38 +14,38 @@ const OWN_BLOCKS: ReadonlySet<unknown> = new Set([
 
 /** Whether a message has blocks that messages of other APIs have not. */
 export function isAnthropicMessage({ content }: Fields): boolean {
-  return objectsOf(content).some(({ type, source }) => {
+  return readObjects(content).some(({ type, source }) => {
     return OWN_BLOCKS.has(type) || (type === 'image' && isObject(source));
   });
 }
 
 /** The conversation of a request to Anthropic's Messages API, system message first. */
 export function anthropicMessages({ system, messages }: Fields): ChatMessage[] {
-  const instructions = textOf(system) ?? contentOf(partsOf(objectsOf(system)));
+  const instructions = readText(system) ?? toContent(readParts(readObjects(system)));
   return [
     ...(instructions === null ? [] : [chatMessage({ role: 'system', content: instructions })]),
-    ...objectsOf(messages).flatMap(chatMessagesOf),
+    ...readObjects(messages).flatMap(readChatMessages),
   ];
 }
 
 /** One message of either side. Results of tools, which are blocks of a user's message, become messages of their own. */
-function chatMessagesOf({ role, content }: Fields): ChatMessage[] {
-  const name = textOf(role) ?? 'user';
-  const text = textOf(content);
+function readChatMessages({ role, content }: Fields): ChatMessage[] {
+  const name = readText(role) ?? 'user';
+  const text = readText(content);
   if (text !== null) return [chatMessage({ role: name, content: text })];
-  const blocks = objectsOf(content);
+  const blocks = readObjects(content);
   if (name === 'assistant') return [anthropicAnswer(blocks)];
   const messages: ChatMessage[] = [];
   let parts: ContentPart[] = [];
   const finish = () => {
-    if (parts.length > 0) messages.push(chatMessage({ role: name, content: contentOf(parts) }));
+    if (parts.length > 0) messages.push(chatMessage({ role: name, content: toContent(parts) }));
     parts = [];
   };
   for (const block of blocks) {
     if (block.type === 'tool_result') {
       finish();
       messages.push(resultMessage(block));
-    } else parts.push(partOf(block));
+    } else parts.push(readPart(block));
   }
   finish();
   return messages;
@@ -57,60 +57,60 @@ export function anthropicAnswer(blocks: readonly Fields[]): ChatMessage {
   const reasoning: string[] = [];
   const calls: ToolCall[] = [];
   for (const block of blocks) {
-    const call = callOf(block);
+    const call = findCall(block);
     if (call) calls.push(call);
-    else if (block.type === 'thinking') reasoning.push(textOf(block.thinking) ?? '');
-    else if (block.type !== 'redacted_thinking') parts.push(partOf(block));
+    else if (block.type === 'thinking') reasoning.push(readText(block.thinking) ?? '');
+    else if (block.type !== 'redacted_thinking') parts.push(readPart(block));
   }
   return chatMessage({
     role: 'assistant',
-    content: contentOf(parts),
+    content: toContent(parts),
     reasoning_content: reasoning.filter((text) => text !== '').join('\n'),
     tool_calls: calls,
   });
 }
 
 /** A call of a tool, by the client, by Anthropic's own servers or over MCP; null for other blocks. */
-function callOf({ type, id, name, input }: Fields): ToolCall | null {
+function findCall({ type, id, name, input }: Fields): ToolCall | null {
   if (type !== 'tool_use' && type !== 'server_tool_use' && type !== 'mcp_tool_use') return null;
-  return toolCall(textOf(id) ?? '', textOf(name) ?? '', input ?? {});
+  return toolCall(readText(id) ?? '', readText(name) ?? '', input ?? {});
 }
 
 function resultMessage({ tool_use_id, content }: Fields): ChatMessage {
   return chatMessage({
     role: 'tool',
-    content: textOf(content) ?? contentOf(partsOf(objectsOf(content))),
-    tool_call_id: textOf(tool_use_id) ?? '',
+    content: readText(content) ?? toContent(readParts(readObjects(content))),
+    tool_call_id: readText(tool_use_id) ?? '',
   });
 }
 
-function partsOf(blocks: readonly Fields[]): ContentPart[] {
-  return blocks.map(partOf);
+function readParts(blocks: readonly Fields[]): ContentPart[] {
+  return blocks.map(readPart);
 }
 
 /** A block as a part. Documents, search results and results of Anthropic's own tools are named only. */
-function partOf(block: Fields): ContentPart {
+function readPart(block: Fields): ContentPart {
   const { type, text, source } = block;
-  if (type === 'text') return { type: 'text', text: textOf(text) ?? '' };
-  const image = type === 'image' ? addressOf(isObject(source) ? source : {}) : null;
+  if (type === 'text') return { type: 'text', text: readText(text) ?? '' };
+  const image = type === 'image' ? findAddress(isObject(source) ? source : {}) : null;
   return image === null
-    ? leftOut(textOf(type) ?? 'block', `${jsonText(block).length} characters inline`)
+    ? leftOut(readText(type) ?? 'block', `${jsonText(block).length} characters inline`)
     : imagePart(image);
 }
 
-function addressOf({ type, media_type, data, url, file_id }: Fields): string | null {
-  if (type === 'base64') return `data:${textOf(media_type) ?? ''};base64,${textOf(data) ?? ''}`;
-  return textOf(url) ?? textOf(file_id);
+function findAddress({ type, media_type, data, url, file_id }: Fields): string | null {
+  if (type === 'base64') return `data:${readText(media_type) ?? ''};base64,${readText(data) ?? ''}`;
+  return readText(url) ?? readText(file_id);
 }
 
 const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Objects in a list; [] for everything else. */
-function objectsOf(value: unknown): readonly Fields[] {
+function readObjects(value: unknown): readonly Fields[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
-function textOf(value: unknown): string | null {
+function readText(value: unknown): string | null {
   return typeof value === 'string' ? value : null;
 }

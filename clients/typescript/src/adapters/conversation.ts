@@ -17,7 +17,7 @@ export class Conversation {
    * The new messages are those after the longest common prefix, so a prompt whose history was rewritten says so.
    */
   next(prompt: readonly ChatMessage[]): PromptDelta {
-    const asText = prompt.map(keyOf);
+    const asText = prompt.map(makeKey);
     let kept = 0;
     while (kept < this.context.length && kept < asText.length && this.context[kept] === asText[kept]) kept++;
     const isExtended = kept === this.context.length;
@@ -27,12 +27,12 @@ export class Conversation {
 
   /** Adds the answer to the context, as the next prompt will hold it. */
   add(output: ChatMessage): void {
-    this.context = [...this.context, keyOf(output)];
+    this.context = [...this.context, makeKey(output)];
   }
 }
 
 /** A message without the fields of the agent's messages that some frameworks add to their history, or leave out of it. */
-function keyOf(message: ChatMessage): string {
+function makeKey(message: ChatMessage): string {
   return message.role === 'assistant'
     ? JSON.stringify({ ...message, reasoning_content: undefined, name: undefined })
     : JSON.stringify(message);

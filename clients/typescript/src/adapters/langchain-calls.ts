@@ -32,7 +32,7 @@ export function answeredCall(
     output: message ? fromLangChain(message) : chatMessage({ role: 'assistant', content: text ?? '' }),
     model: typeof answered === 'string' ? answered : '',
     engine: typeof provider === 'string' ? provider : '',
-    usage: usageOf(message?.usage_metadata),
+    usage: toUsage(message?.usage_metadata),
     generationMs: performance.now() - node.startedAtMs,
     ...(node.sampling && { sampling: node.sampling }),
     ...(node.offeredTools && { offeredTools: node.offeredTools }),
@@ -55,7 +55,7 @@ export function failedCall(node: RunNode, error: unknown): ModelCall {
   };
 }
 
-function usageOf(usage: AnswerMessage['usage_metadata']): TokenUsage {
+function toUsage(usage: AnswerMessage['usage_metadata']): TokenUsage {
   return {
     inputTokens: usage?.input_tokens ?? null,
     cachedInputTokens: usage?.input_token_details?.cache_read ?? null,
@@ -65,7 +65,7 @@ function usageOf(usage: AnswerMessage['usage_metadata']): TokenUsage {
 }
 
 /** A temperature that the caller left to the server is not known. */
-export function samplingOf({ temperature, top_p, top_k, max_tokens }: Readonly<Record<string, unknown>>): {
+export function readSampling({ temperature, top_p, top_k, max_tokens }: Readonly<Record<string, unknown>>): {
   sampling?: Sampling;
 } {
   if (typeof temperature !== 'number') return {};
@@ -87,7 +87,7 @@ export function toolText(output: unknown): string {
 }
 
 /** The MCP server that a tool is of, where its metadata names one. */
-export function mcpServerOf({ mcp_server, mcpServer }: Metadata): string | undefined {
+export function findMcpServer({ mcp_server, mcpServer }: Metadata): string | undefined {
   const name = mcp_server ?? mcpServer;
   return typeof name === 'string' ? name : undefined;
 }

@@ -1,6 +1,6 @@
 import type { ChatMessage, ContentPart } from '../wire/records.js';
-import { chatMessage, contentOf, imagePart, leftOut, toolCall } from './chat-message.js';
-import { isReasoningPart, reasoningOf } from './reasoning.js';
+import { chatMessage, toContent, imagePart, leftOut, toolCall } from './chat-message.js';
+import { isReasoningPart, extractReasoning } from './reasoning.js';
 
 /** A message of LangChain, by the fields that are read here. */
 export interface LangChainMessage {
@@ -34,11 +34,11 @@ const CALL_BLOCKS = new Set(['tool_use', 'tool_call', 'function_call']);
 /** A message of LangChain as a chat message. */
 export function fromLangChain(message: LangChainMessage): ChatMessage {
   const type = message.getType?.() ?? 'generic';
-  const blocks = blocksOf(message.content);
+  const blocks = readBlocks(message.content);
   return chatMessage({
     role: ROLES[type] ?? message.role ?? type,
-    content: contentOf(blocks.flatMap(partsOf)),
-    reasoning_content: reasoningOf({ ...message.additional_kwargs, content: blocks }),
+    content: toContent(blocks.flatMap(listParts)),
+    reasoning_content: extractReasoning({ ...message.additional_kwargs, content: blocks }),
     tool_calls: (message.tool_calls ?? []).map(({ id, name, args }) => toolCall(id ?? '', name, args)),
     ...(message.tool_call_id !== undefined && { tool_call_id: message.tool_call_id }),
     // The name of a tool is in its call.
@@ -46,12 +46,12 @@ export function fromLangChain(message: LangChainMessage): ChatMessage {
   });
 }
 
-function blocksOf(content: unknown): readonly Block[] {
+function readBlocks(content: unknown): readonly Block[] {
   if (typeof content === 'string') return content === '' ? [] : [{ type: 'text', text: content }];
   return Array.isArray(content) ? (content as Block[]) : [];
 }
 
-function partsOf(block: Block): ContentPart[] {
+function listParts(block: Block): ContentPart[] {
   const { type = 'part', text, image_url, url, mimeType } = block;
   if (CALL_BLOCKS.has(type) || isReasoningPart(block)) return [];
   if (text !== undefined) return [{ type: 'text', text }];

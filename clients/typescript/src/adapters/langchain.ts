@@ -6,8 +6,8 @@ import {
   answeredCall,
   failedCall,
   type LlmResult,
-  mcpServerOf,
-  samplingOf,
+  findMcpServer,
+  readSampling,
   toolText,
 } from './langchain-calls.js';
 import { fromLangChain, type LangChainMessage } from './langchain-messages.js';
@@ -68,7 +68,7 @@ export class LangChainRecorder {
     this.runs.begin(runId, {
       parentId: parentRunId,
       kind: 'chain',
-      name: runName ?? nameOf(chain),
+      name: runName ?? makeName(chain),
       tags,
       metadata,
     });
@@ -92,7 +92,7 @@ export class LangChainRecorder {
     runName?: string,
     toolCallId?: string,
   ): void {
-    const name = runName ?? nameOf(tool);
+    const name = runName ?? makeName(tool);
     this.runs.begin(runId, {
       parentId: parentRunId,
       kind: 'tool',
@@ -122,7 +122,7 @@ export class LangChainRecorder {
     runName?: string,
   ): void {
     this.modelStarted(runId, parentRunId, extraParams, {
-      name: runName ?? nameOf(llm),
+      name: runName ?? makeName(llm),
       tags,
       metadata,
       prompt: (messages[0] ?? []).map(fromLangChain),
@@ -141,7 +141,7 @@ export class LangChainRecorder {
   ): void {
     const prompt = [chatMessage({ role: 'user', content: prompts[0] ?? '' })];
     this.modelStarted(runId, parentRunId, extraParams, {
-      name: runName ?? nameOf(llm),
+      name: runName ?? makeName(llm),
       tags,
       metadata,
       prompt,
@@ -174,7 +174,7 @@ export class LangChainRecorder {
       kind: 'model',
       ...told,
       ...(typeof model === 'string' && { model }),
-      ...samplingOf(params),
+      ...readSampling(params),
       offeredTools: Array.isArray(params.tools) ? (params.tools as readonly JsonObject[]) : [],
     });
     this.runs.beginEpisode(runId);
@@ -183,7 +183,7 @@ export class LangChainRecorder {
   private toolEnded(runId: string, result: string, error: unknown): void {
     const node = this.runs.find(runId);
     if (!node) return;
-    const mcpServer = mcpServerOf(node.metadata);
+    const mcpServer = findMcpServer(node.metadata);
     this.runs.agentOf(runId)?.toolEnded(
       {
         name: node.name,
@@ -203,6 +203,6 @@ function endOfError(error: unknown): EndFields {
   return { endReason: isLimit ? 'truncated' : 'abandoned', detail: errorText(error) };
 }
 
-function nameOf(serialized: Serialized): string {
+function makeName(serialized: Serialized): string {
   return serialized?.name ?? serialized?.id?.at(-1) ?? 'agent';
 }

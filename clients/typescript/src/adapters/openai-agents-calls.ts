@@ -1,9 +1,9 @@
 import type { ChatMessage } from '../wire/records.js';
-import { chatMessage, contentOf } from './chat-message.js';
+import { chatMessage, toContent } from './chat-message.js';
 import type { AgentsSpan, ResponseFields } from './openai-agents-spans.js';
-import { reasoningOf } from './reasoning.js';
+import { extractReasoning } from './reasoning.js';
 import type { ModelCall } from './recorded-agent.js';
-import { messagesOfItems, outputOfItems, partsOf } from './responses-messages.js';
+import { messagesOfItems, outputOfItems, readParts } from './responses-messages.js';
 
 /** A call of the Responses API. */
 export function responseCall(span: AgentsSpan, response: ResponseFields): ModelCall {
@@ -50,8 +50,8 @@ export function generationCall(span: AgentsSpan): ModelCall {
 
 /** A message of chat completions, whose content the SDK may have written as parts. */
 function plainMessage(message: ChatMessage): ChatMessage {
-  const content = contentOf(partsOf(message.content));
-  return chatMessage({ ...message, content, reasoning_content: reasoningOf(message) });
+  const content = toContent(readParts(message.content));
+  return chatMessage({ ...message, content, reasoning_content: extractReasoning(message) });
 }
 
 function callFields(
@@ -66,24 +66,24 @@ function callFields(
   const [outputDetails, completionDetails] = detail('output_tokens_details', 'completion_tokens_details');
   return {
     usage: {
-      inputTokens: numberOf(counts.input_tokens, counts.prompt_tokens),
-      cachedInputTokens: numberOf(inputDetails.cached_tokens, promptDetails.cached_tokens),
-      outputTokens: numberOf(counts.output_tokens, counts.completion_tokens),
-      reasoningTokens: numberOf(outputDetails.reasoning_tokens, completionDetails.reasoning_tokens),
+      inputTokens: readNumber(counts.input_tokens, counts.prompt_tokens),
+      cachedInputTokens: readNumber(inputDetails.cached_tokens, promptDetails.cached_tokens),
+      outputTokens: readNumber(counts.output_tokens, counts.completion_tokens),
+      reasoningTokens: readNumber(outputDetails.reasoning_tokens, completionDetails.reasoning_tokens),
     },
     ...(typeof temperature === 'number' && {
       sampling: { temperature, ...(typeof top_p === 'number' && { topP: top_p }) },
     }),
-    ...durationOf(span),
+    ...readDuration(span),
   };
 }
 
-function numberOf(...values: readonly unknown[]): number | null {
+function readNumber(...values: readonly unknown[]): number | null {
   return values.find((value) => typeof value === 'number') ?? null;
 }
 
 /** The time between the start and the end of a span; nothing where either is missing. */
-export function durationOf({ startedAt, endedAt }: AgentsSpan): { generationMs?: number } {
+export function readDuration({ startedAt, endedAt }: AgentsSpan): { generationMs?: number } {
   if (startedAt === null || endedAt === null) return {};
   return { generationMs: Math.max(0, Date.parse(endedAt) - Date.parse(startedAt)) };
 }

@@ -1,7 +1,7 @@
 import type { EndFields, Episode, EpisodeOptions } from '../episode.js';
 import type { Run } from '../run.js';
 import type { JsonObject } from '../wire/records.js';
-import { durationOf, generationCall, responseCall } from './openai-agents-calls.js';
+import { readDuration, generationCall, responseCall } from './openai-agents-calls.js';
 import type { AgentsSpan } from './openai-agents-spans.js';
 import { RecordedAgent } from './recorded-agent.js';
 
@@ -57,7 +57,7 @@ export class RecordedTrace {
     if (!agent) return;
     switch (spanData.type) {
       case 'agent':
-        agent.end(endOf(error, this.handedOver.get(agent)));
+        agent.end(toEnd(error, this.handedOver.get(agent)));
         break;
       case 'response':
         if (spanData._response) agent.modelAnswered(responseCall(span, spanData._response));
@@ -98,13 +98,13 @@ function toolRun(span: AgentsSpan): Parameters<RecordedAgent['toolEnded']>[0] {
   const server = (mcp_data as { readonly server?: unknown } | undefined)?.server;
   return {
     name,
-    ms: durationOf(span).generationMs ?? 0,
+    ms: readDuration(span).generationMs ?? 0,
     ...(span.error && { error: errorDetail(span.error) }),
     ...(typeof server === 'string' && { mcpServer: server }),
   };
 }
 
-function endOf(error: AgentsSpan['error'], handedOverTo: string | undefined): EndFields {
+function toEnd(error: AgentsSpan['error'], handedOverTo: string | undefined): EndFields {
   if (error) {
     const detail = errorDetail(error);
     return { endReason: /max turns/i.test(detail) ? 'truncated' : 'abandoned', detail };

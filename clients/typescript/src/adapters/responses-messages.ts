@@ -1,7 +1,7 @@
 import type { ChatMessage, ContentPart, ToolCall } from '../wire/records.js';
 import {
   chatMessage,
-  contentOf,
+  toContent,
   imagePart,
   jsonText,
   leftOut,
@@ -79,38 +79,38 @@ export function outputOfItems(output: readonly ResponsesItem[] | undefined): Cha
 function otherMessage(item: ResponsesItem): ChatMessage | null {
   const { type = 'message', role } = item;
   if (RESULT_TYPE.test(type)) {
-    return chatMessage({ role: 'tool', content: outputContent(item.output), tool_call_id: callIdOf(item) });
+    return chatMessage({ role: 'tool', content: outputContent(item.output), tool_call_id: toCallId(item) });
   }
   if (type !== 'message' || role === undefined || role === 'assistant') return null;
-  return chatMessage({ role, content: contentOf(partsOf(item.content)) });
+  return chatMessage({ role, content: toContent(readParts(item.content)) });
 }
 
 function addToDraft(draft: Draft, item: ResponsesItem): void {
   const { type = 'message', name = '' } = item;
-  if (type === 'message') draft.parts.push(...partsOf(item.content));
-  else if (type === 'reasoning') draft.reasoning.push(...textsOf(item.summary), ...textsOf(item.content));
-  else if (type === 'function_call') draft.calls.push(toolCall(callIdOf(item), name, item.arguments ?? ''));
-  else if (type === 'custom_tool_call') draft.calls.push(toolCall(callIdOf(item), name, item.input ?? ''));
+  if (type === 'message') draft.parts.push(...readParts(item.content));
+  else if (type === 'reasoning') draft.reasoning.push(...readTexts(item.summary), ...readTexts(item.content));
+  else if (type === 'function_call') draft.calls.push(toolCall(toCallId(item), name, item.arguments ?? ''));
+  else if (type === 'custom_tool_call') draft.calls.push(toolCall(toCallId(item), name, item.input ?? ''));
   // A tool that the provider runs itself.
   else
-    draft.calls.push(toolCall(callIdOf(item), name === '' ? type : name, item.arguments ?? jsonText(item)));
+    draft.calls.push(toolCall(toCallId(item), name === '' ? type : name, item.arguments ?? jsonText(item)));
 }
 
 function draftMessage({ parts, reasoning, calls }: Draft): ChatMessage {
   return chatMessage({
     role: 'assistant',
-    content: contentOf(parts),
+    content: toContent(parts),
     reasoning_content: reasoning.join('\n'),
     tool_calls: calls,
   });
 }
 
-function callIdOf({ callId, call_id, id }: ResponsesItem): string {
+function toCallId({ callId, call_id, id }: ResponsesItem): string {
   return callId ?? call_id ?? id ?? '';
 }
 
 /** Parts of a message of either API, by what they have in common, without those that are reasoning. */
-export function partsOf(content: unknown): ContentPart[] {
+export function readParts(content: unknown): ContentPart[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }];
   if (!Array.isArray(content)) return [];
   const said = (content as (Part | string | null)[]).filter((part) => !isReasoningPart(part));
@@ -119,12 +119,12 @@ export function partsOf(content: unknown): ContentPart[] {
     if (typeof part !== 'object' || part === null) return leftOut('part', 'unreadable');
     const text = part.text ?? part.refusal;
     if (typeof text === 'string') return { type: 'text', text };
-    const image = imageOf(part);
+    const image = toImage(part);
     return typeof image === 'string' ? imagePart(image) : leftOut(part.type ?? 'part', 'inline');
   });
 }
 
-function textsOf(parts: unknown): string[] {
+function readTexts(parts: unknown): string[] {
   if (!Array.isArray(parts)) return [];
   return (parts as (Part | null)[]).flatMap((part) =>
     typeof part?.text === 'string' && part.text !== '' ? [part.text] : [],
@@ -133,8 +133,8 @@ function textsOf(parts: unknown): string[] {
 
 /** Result of a tool: its text, or its parts if images are among them. */
 function outputContent(output: unknown): ChatMessage['content'] {
-  const hasImage = [output].flat().some((part) => imageOf(part as Part | null) !== undefined);
-  return hasImage ? partsOf([output].flat()) : outputText(output);
+  const hasImage = [output].flat().some((part) => toImage(part as Part | null) !== undefined);
+  return hasImage ? readParts([output].flat()) : outputText(output);
 }
 
 /** Text of the result of a tool: it comes as text, as a part with text, or as a list of parts. */
@@ -144,11 +144,11 @@ function outputText(output: unknown): string {
   return resultText(output);
 }
 
-function imageOf(part: Part | null): unknown {
-  return addressOf(part?.image ?? part?.image_url);
+function toImage(part: Part | null): unknown {
+  return readAddress(part?.image ?? part?.image_url);
 }
 
 /** Chat completions put the address of an image into an object. */
-function addressOf(image: unknown): unknown {
+function readAddress(image: unknown): unknown {
   return typeof image === 'object' && image !== null && 'url' in image ? image.url : image;
 }

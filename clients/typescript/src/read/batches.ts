@@ -44,7 +44,7 @@ export async function* readBatches(
       numEpisodes,
     );
     if (episodes.numRows === 0) return;
-    const ids = idsOf(episodes);
+    const ids = listIds(episodes);
     after = ids[ids.length - 1];
     const listed = ids.map((id) => `'${id}'`).join(', ');
     const steps = await query(
@@ -55,7 +55,7 @@ export async function* readBatches(
   }
 }
 
-function idsOf(episodes: Table): string[] {
+function listIds(episodes: Table): string[] {
   const column = episodes.getChild('episode_id');
   return Array.from({ length: episodes.numRows }, (_, row) => String(column?.get(row)));
 }

@@ -1,14 +1,14 @@
 import type { ApiConnection } from '../wire/api-connection.js';
 import { storableEntry } from '../storable/storable-record.js';
-import { reasonOf, RetraceError } from '../wire/retrace-error.js';
+import { describeReason, RetraceError } from '../wire/retrace-error.js';
 import { DamagedEpisodes, type DamagedEpisode } from './damaged-episodes.js';
 import { deliver } from './deliver.js';
 import {
   decodeLine,
   encodeLine,
-  episodeOf,
+  findEpisode,
   outboxLine,
-  recordOf,
+  parseRecord,
   type OutboxEntry,
   type OutboxLine,
 } from '../storable/outbox-entry.js';
@@ -108,7 +108,7 @@ export class Sender {
       );
       return null;
     }
-    if (changes.length > 0) this.notePoorer(entry.run, episodeOf(entry), changes);
+    if (changes.length > 0) this.notePoorer(entry.run, findEpisode(entry), changes);
     return content;
   }
 
@@ -119,7 +119,10 @@ export class Sender {
     try {
       return this.enqueueLine(entry, outboxLine(entry));
     } catch (cause) {
-      this.drop(entry, new RetraceError('DROPPED', `A record is not JSON: ${reasonOf(cause)}`, { cause }));
+      this.drop(
+        entry,
+        new RetraceError('DROPPED', `A record is not JSON: ${describeReason(cause)}`, { cause }),
+      );
       return false;
     }
   }
@@ -204,7 +207,7 @@ export class Sender {
   private drop(entry: OutboxEntry, error: RetraceError): void {
     this.countDropped();
     if (entry.kind === 'record')
-      this.damaged.note(entry.run, entry.content.episode, lossOf(entry.content.type), [error.message]);
+      this.damaged.note(entry.run, entry.content.episode, toLoss(entry.content.type), [error.message]);
     this.report(error);
   }
 
@@ -240,7 +243,7 @@ export class Sender {
         if (lines.length > 0) await this.sendBatch(lines);
       } catch (cause) {
         await this.waitAfter(
-          new RetraceError('SPOOL_FAILED', `Reading the queue failed: ${reasonOf(cause)}`, { cause }),
+          new RetraceError('SPOOL_FAILED', `Reading the queue failed: ${describeReason(cause)}`, { cause }),
         );
       }
     }
@@ -302,14 +305,14 @@ export class Sender {
     this.maxLines = this.options.maxBatchRecords;
     const [line] = lines;
     const { kind, run, json } = line;
-    const { type = '', episode = null } = recordOf(line);
+    const { type = '', episode = null } = parseRecord(line);
     this.substitute = poorerLine(line, error);
     if (this.substitute !== null) {
       this.notePoorer(run, episode, [`the server refused a record: ${error.message}`]);
       return;
     }
     if (episode !== null && !IS_ELSEWHERE.has(error.problem))
-      this.damaged.note(run, episode, lossOf(type), [error.message]);
+      this.damaged.note(run, episode, toLoss(type), [error.message]);
     const what = `${kind} of run ${run} ${json.slice(0, 200)}`;
     await this.takeRefused(
       new RetraceError('REFUSED', `${error.message} (${what})`, {
@@ -360,7 +363,7 @@ export class Sender {
 }
 
 /** The outcome of an episode that lacks a record of this type: rewards and annotations have no place that others depend on. */
-function lossOf(type: string): DamagedEpisode['outcome'] {
+function toLoss(type: string): DamagedEpisode['outcome'] {
   return type === 'reward' || type === 'annotation' ? 'poorer' : 'brokenOff';
 }
 

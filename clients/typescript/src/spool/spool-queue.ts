@@ -1,7 +1,7 @@
 import { readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { countWithin, lineBytes, type ReadLimits, type RecordQueue } from '../sender/record-queue.js';
-import { reasonOf, RetraceError } from '../wire/retrace-error.js';
+import { describeReason, RetraceError } from '../wire/retrace-error.js';
 import { SpoolOwner } from './spool-owner.js';
 import { SpoolSegment } from './spool-segment.js';
 import type { SpoolOptions } from './spool-options.js';
@@ -160,7 +160,7 @@ export class SpoolQueue implements RecordQueue {
     } catch (error) {
       // Its end may hold a part of a line.
       this.writable = null;
-      this.failure = reasonOf(error);
+      this.failure = describeReason(error);
       this.report('writing the spool', error);
       return false;
     }
@@ -202,7 +202,7 @@ export class SpoolQueue implements RecordQueue {
 
   private report(doing: string, cause: unknown): void {
     this.onError(
-      new RetraceError('SPOOL_FAILED', `${doing} in ${this.options.directory}: ${reasonOf(cause)}`, {
+      new RetraceError('SPOOL_FAILED', `${doing} in ${this.options.directory}: ${describeReason(cause)}`, {
         cause,
       }),
     );

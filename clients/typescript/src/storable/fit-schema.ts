@@ -130,7 +130,7 @@ export function fitFields(
     }
     const fit = Object.hasOwn(own, name) ? own[name](field) : fitSchema(field, schema, changes, at);
     const isKnown = Object.hasOwn(properties, name);
-    const key = isKnown ? name : nameOf(name, changes, path);
+    const key = isKnown ? name : makeName(name, changes, path);
     if (fit !== IMPOSSIBLE) fitted.set(key, fit);
     else if (schema.nullable && (required.includes(name) || !isKnown)) fitted.set(key, null);
     if (fit === IMPOSSIBLE && field !== null)
@@ -140,7 +140,7 @@ export function fitFields(
   return Object.fromEntries(fitted);
 }
 
-function nameOf(given: string, changes: Changes, path: string): string {
+function makeName(given: string, changes: Changes, path: string): string {
   const name = storableText(given, changes, path);
   if (name !== '') return name;
   changes.note(path, 'a name was replaced');

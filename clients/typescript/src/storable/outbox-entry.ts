@@ -32,12 +32,15 @@ export function decodeLine(line: string): OutboxLine | null {
 }
 
 /** The episode that an entry is about; null for the start and the end of a run. */
-export function episodeOf(entry: OutboxEntry): string | null {
+export function findEpisode(entry: OutboxEntry): string | null {
   return entry.kind === 'record' ? entry.content.episode : null;
 }
 
 /** Type and episode of a record in a line; neither of the start or the end of a run. */
-export function recordOf({ kind, json }: OutboxLine): { readonly type?: string; readonly episode?: string } {
+export function parseRecord({ kind, json }: OutboxLine): {
+  readonly type?: string;
+  readonly episode?: string;
+} {
   if (kind !== 'record') return {};
   try {
     return JSON.parse(json) as { readonly type: string; readonly episode: string };

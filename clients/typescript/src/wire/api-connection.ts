@@ -1,4 +1,4 @@
-import { reasonOf, RetraceError, type FieldError, type RetraceErrorCode } from './retrace-error.js';
+import { describeReason, RetraceError, type FieldError, type RetraceErrorCode } from './retrace-error.js';
 
 export interface ApiConnectionOptions {
   /** Where the server is, for example `http://127.0.0.1:8787`. */
@@ -59,7 +59,7 @@ export class ApiConnection {
       ...(signal && { signal }),
     });
     const response = await this.named(method, path, sent);
-    if (!response.ok) throw await problemOf(method, path, response);
+    if (!response.ok) throw await readProblem(method, path, response);
     return response;
   }
 
@@ -67,24 +67,26 @@ export class ApiConnection {
     try {
       return await waiting;
     } catch (cause) {
-      throw new RetraceError('UNREACHABLE', `${method} ${this.base}${path}: ${reasonOf(cause)}`, { cause });
+      throw new RetraceError('UNREACHABLE', `${method} ${this.base}${path}: ${describeReason(cause)}`, {
+        cause,
+      });
     }
   }
 }
 
-async function problemOf(method: string, path: string, response: Response): Promise<RetraceError> {
+async function readProblem(method: string, path: string, response: Response): Promise<RetraceError> {
   const text = await response.text().catch(() => '');
   const { code, detail, errors } = parseProblem(text);
   const told = detail ?? text.slice(0, MAX_DETAIL_CHARACTERS);
-  return new RetraceError(codeOf(response.status), `${method} ${path}: ${response.status} ${told}`, {
+  return new RetraceError(toErrorCode(response.status), `${method} ${path}: ${response.status} ${told}`, {
     status: response.status,
     problem: code,
     errors,
-    retryAfterMs: retryAfterMsOf(response.headers.get('retry-after')),
+    retryAfterMs: parseRetryAfterMs(response.headers.get('retry-after')),
   });
 }
 
-function codeOf(status: number): RetraceErrorCode {
+function toErrorCode(status: number): RetraceErrorCode {
   if (status === 401 || status === 403) return 'UNAUTHORIZED';
   return status === 408 || status === 429 || status >= 500 ? 'BUSY' : 'REFUSED';
 }
@@ -105,7 +107,7 @@ function parseProblem(text: string): Problem {
 }
 
 /** Reads `Retry-After`: seconds, or a date. */
-function retryAfterMsOf(header: string | null): number | null {
+function parseRetryAfterMs(header: string | null): number | null {
   if (header === null || header === '') return null;
   const seconds = Number(header);
   const waitMs = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(header) - Date.now();

@@ -59,7 +59,7 @@ export class RetraceError extends Error {
 }
 
 /** Text of any error; the reason of a failed `fetch` is in its cause. */
-export function reasonOf(error: unknown): string {
+export function describeReason(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return error.cause instanceof Error ? `${error.message}: ${error.cause.message}` : error.message;
 }

@@ -21,23 +21,23 @@ export function reactFormat({ strict }: ActionFormatOptions): ActionFormat {
     stopStrings: [OBSERVATION],
     parse(text) {
       const reply = parseReAct(text);
-      const problem = problemOf(reply, strict ? text : null);
+      const problem = findProblem(reply, strict ? text : null);
       const { thought } = reply;
       if (problem === null) return validTurn([reply.action], { thought });
-      return invalidTurn(problem, { actions: strict ? [] : actionsOf(text, reply), thought });
+      return invalidTurn(problem, { actions: strict ? [] : listActions(text, reply), thought });
     },
     write: ({ thought = '', actions }) => `Thought: ${thought}\nAction: ${soleAction('react', actions)}`,
   };
 }
 
-function actionsOf(text: string, reply: ReActReply): readonly string[] {
+function listActions(text: string, reply: ReActReply): readonly string[] {
   if (reply.action !== '') return [reply.action];
   const isWhole = reply.numActionLabels === 0 && ACTIONS_WITHOUT_LABEL.some((part) => text.includes(part));
   return isWhole ? [text.trim()] : [];
 }
 
 /** `strictText` is the whole reply where nothing but the format is allowed. */
-function problemOf(reply: ReActReply, strictText: string | null): string | null {
+function findProblem(reply: ReActReply, strictText: string | null): string | null {
   if (reply.numActionLabels === 0) return 'Your answer has no line "Action: <one action>".';
   if (reply.numActionLabels > 1) {
     return `Only one action is allowed in a turn; your answer has ${reply.numActionLabels}.`;

@@ -21,7 +21,7 @@ export function toolCallFormat({ strict, tools = [ACT], maxActions = 1 }: Action
     instructions: `You have these tools:\n<tools>\n${toolbox.describe()}\n</tools>\nThink, and then answer with ${maxActions === 1 ? 'a call' : `up to ${maxActions} calls`}:\n${SHAPE}`,
     stopStrings: maxActions === 1 ? ['</tool_call>'] : [],
     parse(text) {
-      const { think, reply } = partsOf(text);
+      const { think, reply } = listParts(text);
       const blocks = CALL.blocks(reply, MOST_CALLS_READ);
       const first = CALL.block(reply);
       const words = first === null ? '' : reply.slice(0, first.start).trim();
@@ -54,11 +54,11 @@ export function toolCallFormat({ strict, tools = [ACT], maxActions = 1 }: Action
 
 /** The text between the tags of each call. */
 export function writtenToolCalls(text: string): readonly string[] {
-  return CALL.blocks(partsOf(text).reply, MOST_CALLS_READ).map(({ content }) => content);
+  return CALL.blocks(listParts(text).reply, MOST_CALLS_READ).map(({ content }) => content);
 }
 
 /** The thoughts in tags at the beginning, and what follows them. */
-function partsOf(text: string) {
+function listParts(text: string) {
   const think = THINK.block(text);
   return { think, reply: text.slice(think?.isClosed ? think.end : 0) };
 }

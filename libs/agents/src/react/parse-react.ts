@@ -25,7 +25,7 @@ export function parseReAct(text: string): ReActReply {
     thought,
     action: (end === -1 ? after : after.slice(0, end)).trim(),
     rest: end === -1 ? '' : after.slice(end + 1),
-    numActionLabels: countOf(text, ACTION_LABEL),
+    numActionLabels: countOccurrences(text, ACTION_LABEL),
     hasThoughtLabel: label !== -1,
   };
 }
@@ -36,7 +36,7 @@ export function reActAction(text: string): string | null {
   return reply.numActionLabels === 1 && reply.action !== '' ? reply.action : null;
 }
 
-function countOf(text: string, part: string): number {
+function countOccurrences(text: string, part: string): number {
   let count = 0;
   for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + part.length)) count += 1;
   return count;

@@ -73,7 +73,7 @@ export class Toolbox {
   /** A call that makes an action; null when no tool has one. */
   callOf(action: string): ToolCall | null {
     for (const { schema, template } of this.tools.values()) {
-      const values = template === null ? argumentsOf(action, schema.name) : template.match(action);
+      const values = template === null ? readArguments(action, schema.name) : template.match(action);
       const resolved = values && this.resolve(schema.name, values);
       if (resolved && 'call' in resolved && resolved.action === action) return resolved.call;
     }
@@ -108,7 +108,7 @@ function newAjv(coerce: boolean): Ajv {
   return new AjvClass({ strict: false, coerceTypes: coerce, allErrors: false, logger: false });
 }
 
-function argumentsOf(action: string, name: string): Readonly<Record<string, unknown>> | null {
+function readArguments(action: string, name: string): Readonly<Record<string, unknown>> | null {
   try {
     const call = JSON.parse(action) as Partial<ToolCall> | null;
     return call?.name === name && typeof call.arguments === 'object' ? call.arguments : null;

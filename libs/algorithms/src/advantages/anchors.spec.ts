@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { numberAnchors, numberSimilarAnchors, textSimilarity } from '../index.js';
-import { faultOf } from '../testing/invalid.js';
+import { catchFault } from '../testing/invalid.js';
 
 describe('numberAnchors', () => {
   it('gives equal states the same number, and −1 to a step without a state', () => {
@@ -108,6 +108,6 @@ describe('numberSimilarAnchors', () => {
   });
 
   it('refuses a threshold over 1', () => {
-    expect(faultOf(() => numbersOf(['a'], 2)).message).toBe('threshold is 2, must be in [0, 1]');
+    expect(catchFault(() => numbersOf(['a'], 2)).message).toBe('threshold is 2, must be in [0, 1]');
   });
 });

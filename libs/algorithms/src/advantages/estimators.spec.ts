@@ -9,7 +9,7 @@ import {
   type AdvantageBatch,
 } from '../index.js';
 import { expectClose } from '../testing/expect-close.js';
-import { faultOf } from '../testing/invalid.js';
+import { catchFault } from '../testing/invalid.js';
 
 interface Row {
   readonly group: number;
@@ -143,7 +143,7 @@ describe.each(listAdvantageEstimators())('%s', (name) => {
     const { offsets, rewards, groupIds } = batchOf([{ group: 0, steps: [[1]], seed: 1 }]);
     const [needed] = getAdvantageEstimator(name).requires;
     if (needed === undefined) return;
-    expect(faultOf(() => computeAdvantages(name, { offsets, rewards, groupIds }))).toMatchObject({
+    expect(catchFault(() => computeAdvantages(name, { offsets, rewards, groupIds }))).toMatchObject({
       code: 'MISSING_INPUT',
       message: expect.stringContaining(`${name} needs ${needed} (from `) as string,
     });
@@ -240,7 +240,7 @@ describe('estimators of A = G − V', () => {
   });
 
   it('refuse a number of steps under 1', () => {
-    expect(faultOf(() => of('nStep', { numSteps: 0 })).message).toContain(
+    expect(catchFault(() => of('nStep', { numSteps: 0 })).message).toContain(
       'numSteps is 0, must be an integer ≥ 1',
     );
   });
@@ -250,17 +250,19 @@ describe('the registry of advantage estimators', () => {
   const batch = batchOf([{ group: 0, steps: [[1]], seed: 1 }]);
 
   it('names similar estimators when it refuses an unknown name', () => {
-    expect(faultOf(() => getAdvantageEstimator('vtrase'))).toEqual({
+    expect(catchFault(() => getAdvantageEstimator('vtrase'))).toEqual({
       code: 'UNKNOWN_NAME',
       message: "no advantage estimator is named 'vtrase'; did you mean vtrace?",
     });
-    expect(faultOf(() => getAdvantageEstimator('zzzzzzzz')).message).toContain(
+    expect(catchFault(() => getAdvantageEstimator('zzzzzzzz')).message).toContain(
       'known: awr, bestOfN, biLevelGae',
     );
   });
 
   it('refuses a name that is taken', () => {
-    expect(faultOf(() => defineAdvantageEstimator(getAdvantageEstimator('gae'))).code).toBe('DUPLICATE_NAME');
+    expect(catchFault(() => defineAdvantageEstimator(getAdvantageEstimator('gae'))).code).toBe(
+      'DUPLICATE_NAME',
+    );
   });
 
   it.each([
@@ -268,7 +270,7 @@ describe('the registry of advantage estimators', () => {
     [{ gamma: 2 }, 'advantage estimator gae: gamma is 2, must be a number in [0, 1]'],
     [{ whiten: 'yes' }, 'advantage estimator gae: whiten is "yes", must be true or false'],
   ])('refuses the options %j', (options, message) => {
-    expect(faultOf(() => computeAdvantages('gae', batch, options))).toEqual({
+    expect(catchFault(() => computeAdvantages('gae', batch, options))).toEqual({
       code: 'INVALID_ARGUMENT',
       message,
     });

@@ -1,5 +1,5 @@
 import { checkLength, checkMask } from '../layout/check.js';
-import { offsetsOf } from '../layout/ragged.js';
+import { toOffsets } from '../layout/ragged.js';
 import type { AdvantageBatch } from './advantage-batch.js';
 
 /** A batch without some of its episodes, and the way back. */
@@ -19,10 +19,10 @@ export function excludeEpisodes(batch: AdvantageBatch, excluded: Uint8Array): Re
   const { offsets } = batch;
   const numEpisodes = offsets.length - 1;
   checkMask('excluded', excluded, numEpisodes);
-  const episodes = indicesOf(numEpisodes, (e) => excluded[e] === 0);
-  const tokens = entriesOf(offsets, episodes);
+  const episodes = computeIndices(numEpisodes, (e) => excluded[e] === 0);
+  const tokens = computeEntries(offsets, episodes);
   const { episodeSteps = null, stepOffsets = null } = batch;
-  const steps = episodeSteps === null ? null : entriesOf(episodeSteps, episodes);
+  const steps = episodeSteps === null ? null : computeEntries(episodeSteps, episodes);
 
   const perEpisode = <T extends Column>(name: string, column: T | null | undefined): T | null =>
     take(name, column, { length: numEpisodes, at: episodes });
@@ -79,12 +79,12 @@ function pick<T extends Column>(column: T, at: Int32Array): T {
   return picked;
 }
 
-function indicesOf(length: number, keeps: (index: number) => boolean): Int32Array {
+function computeIndices(length: number, keeps: (index: number) => boolean): Int32Array {
   return Int32Array.from(Array.from({ length }, (_, index) => index).filter(keeps));
 }
 
 /** Positions of the entries of these rows. */
-function entriesOf(offsets: Int32Array, rows: Int32Array): Int32Array {
+function computeEntries(offsets: Int32Array, rows: Int32Array): Int32Array {
   const kept = lengthsAt(offsets, rows);
   const entries = new Int32Array(kept[rows.length]);
   rows.forEach((row, i) => {
@@ -95,7 +95,7 @@ function entriesOf(offsets: Int32Array, rows: Int32Array): Int32Array {
 
 /** Offsets of these rows by themselves. */
 function lengthsAt(offsets: Int32Array, rows: Int32Array): Int32Array {
-  return offsetsOf(rows.map((row) => offsets[row + 1] - offsets[row]));
+  return toOffsets(rows.map((row) => offsets[row + 1] - offsets[row]));
 }
 
 /** Group numbers 0, 1, 2 … in order of first appearance, so that they stay below the number of episodes. */

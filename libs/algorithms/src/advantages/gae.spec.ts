@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { gae, monteCarloReturns, nStepReturns, tdLambdaReturns, whiten, type GaeInput } from '../index.js';
 import { expectClose } from '../testing/expect-close.js';
-import { faultOf } from '../testing/invalid.js';
+import { catchFault } from '../testing/invalid.js';
 
 const EPISODES: GaeInput = {
   offsets: Int32Array.of(0, 3, 3, 4),
@@ -72,7 +72,7 @@ describe('gae', () => {
     expect([...returns]).toEqual([0, ...joined.returns, 0]);
     for (const at of [0, 3]) {
       const rewards = Float32Array.of(0, 0, 1, 0).fill(Number.NaN, at, at + 1);
-      expect(faultOf(() => gae({ ...masked, rewards, mask })).message).toBe(
+      expect(catchFault(() => gae({ ...masked, rewards, mask })).message).toBe(
         `rewards[${at}] is NaN, must be finite`,
       );
     }
@@ -118,14 +118,14 @@ describe('gae', () => {
     ['no offsets', { offsets: new Int32Array(0) }, 'offsets is empty'],
     ['a mask of 2', { mask: Uint8Array.of(1, 2, 1, 1) }, 'mask[1] is 2, must be 0 or 1'],
   ])('refuses %s', (_what, change, message) => {
-    expect(faultOf(() => gae({ ...EPISODES, ...change }))).toEqual({
+    expect(catchFault(() => gae({ ...EPISODES, ...change }))).toEqual({
       code: 'INVALID_ARGUMENT',
       message: expect.stringContaining(message) as string,
     });
   });
 
   it('refuses truncated episodes without final values', () => {
-    expect(faultOf(() => gae({ ...EPISODES, truncated: Uint8Array.of(0, 1, 0) }))).toMatchObject({
+    expect(catchFault(() => gae({ ...EPISODES, truncated: Uint8Array.of(0, 1, 0) }))).toMatchObject({
       code: 'MISSING_INPUT',
       message: expect.stringContaining('episode 1 is truncated') as string,
     });
@@ -206,7 +206,7 @@ describe('returns', () => {
   });
 
   it('refuses an n of 0', () => {
-    expect(faultOf(() => nStepReturns({ ...EPISODES, numSteps: 0 })).message).toBe(
+    expect(catchFault(() => nStepReturns({ ...EPISODES, numSteps: 0 })).message).toBe(
       'numSteps is 0, must be an integer ≥ 1',
     );
   });

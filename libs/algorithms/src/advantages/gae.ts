@@ -8,7 +8,7 @@ import {
   checkUnitInterval,
   checkValues,
 } from '../layout/check.js';
-import { outputOf } from '../layout/output.js';
+import { requireOutput } from '../layout/output.js';
 import type { AdvantageBatch, Columns } from './advantage-batch.js';
 
 export interface GaeInput
@@ -57,8 +57,8 @@ export function gae(input: GaeInput): GaeResult {
   if (mask !== null) checkMask('mask', mask, rewards.length);
   const bootstraps = bootstrapValues(offsets.length - 1, input);
 
-  const advantages = outputOf('advantages', input.output?.advantages, rewards.length);
-  const returns = outputOf('returns', input.output?.returns, rewards.length);
+  const advantages = requireOutput('advantages', input.output?.advantages, rewards.length);
+  const returns = requireOutput('returns', input.output?.returns, rewards.length);
   const result = { advantages, returns };
   const sum =
     mask === null ? overAll(input, bootstraps, result) : overSampled(input, mask, bootstraps, result);

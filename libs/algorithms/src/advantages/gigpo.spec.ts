@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { computeAdvantages, gigpo, type GigpoInput } from '../index.js';
 import { expectClose } from '../testing/expect-close.js';
-import { faultOf } from '../testing/invalid.js';
+import { catchFault } from '../testing/invalid.js';
 
 /*
  * One group of three episodes, one action token a step, γ = ½.
@@ -120,13 +120,13 @@ describe('gigpo', () => {
 
   it.each(['gigpo', 'biLevelGae'])('%s refuses steps that are not those of the episodes', (estimator) => {
     const batch = { ...GROUP, offsets: Int32Array.of(0, 2, 5, 6), values: new Float32Array(6) };
-    expect(faultOf(() => computeAdvantages(estimator, batch)).message).toBe(
+    expect(catchFault(() => computeAdvantages(estimator, batch)).message).toBe(
       'offsets[1] is 2, must be 3, where the steps of episode 1 begin',
     );
   });
 
   it('refuses a batch without any anchor, and warns when hardly any anchors match', () => {
-    expect(faultOf(() => gigpo({ ...GROUP, anchors: new Int32Array(6).fill(-1) }))).toMatchObject({
+    expect(catchFault(() => gigpo({ ...GROUP, anchors: new Int32Array(6).fill(-1) }))).toMatchObject({
       code: 'UNSUPPORTED',
     });
     const batch = { ...GROUP, offsets: Int32Array.of(0, 3, 5, 6) };

@@ -63,8 +63,8 @@ export function gigpo(input: GigpoInput, options: GigpoOptions = {}): GigpoResul
   const stepRewards = rowSums(rewards, stepOffsets, { name: 'rewards' });
   const numSteps = stepRewards.length;
   const { groupOfStep, numStepGroups } = stepGroups(input);
-  const { stepReturns, episodeReturns } = returnsOf(stepRewards, episodeSteps, stepGamma);
-  const numGroups = largestOf(groupIds) + 1;
+  const { stepReturns, episodeReturns } = computeReturns(stepRewards, episodeSteps, stepGamma);
+  const numGroups = findLargest(groupIds) + 1;
   const stepMoments = momentsOfGroups(stepReturns, groupOfStep, numStepGroups);
   const { counts } = stepMoments;
   const groups = momentsOfGroups(episodeReturns, groupIds, numGroups);
@@ -107,7 +107,7 @@ function stepRowMoments(
 }
 
 /** Discounted return from each step on `[K]`, and undiscounted sum of each episode `[E]`. */
-function returnsOf(
+function computeReturns(
   stepRewards: Float64Array,
   episodeSteps: Int32Array,
   gamma: number,
@@ -135,8 +135,8 @@ interface StepGroups {
 
 /** Numbers the (group, anchor) pairs `[K]`; a step without an anchor has a number of its own. */
 function stepGroups(input: GigpoInput): StepGroups {
-  const numAnchors = largestOf(input.anchors) + 1;
-  const numKeys = (largestOf(input.groupIds) + 1) * numAnchors;
+  const numAnchors = findLargest(input.anchors) + 1;
+  const numKeys = (findLargest(input.groupIds) + 1) * numAnchors;
   // A table is several times faster than a map, where the pairs are not many more than the steps.
   return numKeys <= 8 * input.anchors.length
     ? numberByTable(input, numAnchors, numKeys)
@@ -183,7 +183,7 @@ function numberByMap({ episodeSteps, groupIds, anchors }: GigpoInput, numAnchors
 }
 
 /** −1 for none. */
-function largestOf(numbers: Int32Array): number {
+function findLargest(numbers: Int32Array): number {
   let largest = -1;
   // oxlint-disable-next-line typescript/prefer-for-of -- an iterator takes several times as long
   for (let i = 0; i < numbers.length; i++) if (numbers[i] > largest) largest = numbers[i];
@@ -233,7 +233,7 @@ function checkGigpo({ episodeSteps, stepOffsets, rewards, groupIds, anchors }: G
       `anchors[${step}] is ${anchors[step]}, must be ≥ 0, or −1 for none`,
     );
   }
-  if (anchors.length > 0 && largestOf(anchors) === -1) {
+  if (anchors.length > 0 && findLargest(anchors) === -1) {
     throw new AlgorithmError(
       'UNSUPPORTED',
       'no step has an anchor: this environment offers none, so GiGPO would be GRPO',

@@ -3,7 +3,7 @@ import {
   drGrpo, gpg, grpo, grpoPassK, maxRl, numberGroups, opo, rae, rloo, type GroupInput,
 } from '../index.js'; // oxfmt-ignore
 import { expectClose } from '../testing/expect-close.js';
-import { faultOf } from '../testing/invalid.js';
+import { catchFault } from '../testing/invalid.js';
 
 // Group 0: 0, 1, 2 (mean 1, sample deviation 1); group 3: two equal returns; group 1: one member.
 const GROUPS: GroupInput = {
@@ -24,7 +24,7 @@ describe('grpo', () => {
     expectClose(grpo(GROUPS, { epsilon: 0 }).advantages, [-1, 0, 0, 0, 1, 0], 1e-7);
     // The best leads by 2 − 1.
     expectClose(grpoPassK(GROUPS, { epsilon: 0.25 }).advantages, [0, 0, 0, 0, 0.8, 0], 1e-6);
-    expect(faultOf(() => grpo(GROUPS, { epsilon: -1 })).message).toContain('epsilon is -1');
+    expect(catchFault(() => grpo(GROUPS, { epsilon: -1 })).message).toContain('epsilon is -1');
   });
 
   it('gives a group of one its raw return when singleton is raw, as verl does', () => {
@@ -87,7 +87,7 @@ describe('grpo', () => {
     [{ ...GROUPS, groupIds: Int32Array.of(-1, 1, 2, 3, 4, 5) }, 'groupIds[0] is -1'],
     [{ ...GROUPS, returns: Float32Array.of(0, 0, Number.NaN, 0, 0, 0) }, 'returns[2] is NaN, must be finite'],
   ])('refuses %j', (input, message) => {
-    expect(faultOf(() => grpo(input))).toMatchObject({
+    expect(catchFault(() => grpo(input))).toMatchObject({
       code: 'INVALID_ARGUMENT',
       message: expect.stringContaining(message) as string,
     });
@@ -131,7 +131,7 @@ describe('other group baselines', () => {
     const solved = { returns: Float32Array.of(1, 0, 0, 0, 0, 0), groupIds: Int32Array.of(0, 0, 0, 0, 1, 1) };
     expectClose(maxRl(solved).advantages, [3, -1, -1, -1, 0, 0], 1e-6);
     expect(
-      faultOf(() => maxRl({ returns: Float32Array.of(0, -1), groupIds: Int32Array.of(0, 0) })),
+      catchFault(() => maxRl({ returns: Float32Array.of(0, -1), groupIds: Int32Array.of(0, 0) })),
     ).toMatchObject({
       code: 'UNSUPPORTED',
       message: expect.stringContaining('returns[1] is -1') as string,
@@ -148,7 +148,7 @@ describe('other group baselines', () => {
     const { advantages, baselines } = rae(input);
     expect([...advantages]).toEqual([0, 2, 10]);
     expect([...baselines]).toEqual([0.75 * 1 + 0.25 * 2, 7, 0.25 * 10]);
-    expect(faultOf(() => rae({ ...input, roleIds: Int32Array.of(0, 0, 3) })).message).toContain(
+    expect(catchFault(() => rae({ ...input, roleIds: Int32Array.of(0, 0, 3) })).message).toContain(
       'roleIds[2] is 3',
     );
   });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { monteCarloReturns, retrace, vtrace, type VtraceInput } from '../index.js';
 import { expectClose } from '../testing/expect-close.js';
-import { faultOf } from '../testing/invalid.js';
+import { catchFault } from '../testing/invalid.js';
 
 interface Token {
   readonly reward: number;
@@ -86,10 +86,10 @@ describe('vtrace', () => {
   });
 
   it('refuses ρ̄ < c̄ and bounds that are not positive', () => {
-    expect(faultOf(() => vtrace(inputOf([], { rhoMax: 0.5 }))).message).toBe(
+    expect(catchFault(() => vtrace(inputOf([], { rhoMax: 0.5 }))).message).toBe(
       'rhoMax is 0.5, must not be less than traceMax, 1',
     );
-    expect(faultOf(() => vtrace(inputOf([], { traceMax: 0 }))).message).toContain('traceMax is 0');
+    expect(catchFault(() => vtrace(inputOf([], { traceMax: 0 }))).message).toContain('traceMax is 0');
   });
 });
 

@@ -4,11 +4,11 @@ import {
   AGGREGATIONS,
   aggregationWeights,
   countForAggregation,
-  offsetsOf,
+  toOffsets,
   type AggregatedTokens,
 } from '../index.js';
 import { expectClose } from '../testing/expect-close.js';
-import { faultOf } from '../testing/invalid.js';
+import { catchFault } from '../testing/invalid.js';
 
 const BATCH: AggregatedTokens = {
   offsets: Int32Array.of(0, 2, 2, 5),
@@ -70,7 +70,7 @@ describe('aggregationWeights', () => {
         (sequences, at) => {
           const lengths = sequences.map(([length]) => length);
           const groups = sequences.map(([, group]) => Math.min(group, sequences.length - 1));
-          const whole = { offsets: offsetsOf(lengths), groupIds: Int32Array.from(groups) };
+          const whole = { offsets: toOffsets(lengths), groupIds: Int32Array.from(groups) };
           const options = { aggregation, counts: countForAggregation(whole), horizon: 7 };
           // A part keeps the group numbers of the batch, so its group array may hold numbers beyond its own length.
           const part = (from: number, to: number): number[] => {
@@ -79,7 +79,7 @@ describe('aggregationWeights', () => {
               ? []
               : [
                   ...aggregationWeights(
-                    { offsets: offsetsOf(used), groupIds: Int32Array.from(groups.slice(from, to)) },
+                    { offsets: toOffsets(used), groupIds: Int32Array.from(groups.slice(from, to)) },
                     options,
                   ),
                 ];
@@ -94,7 +94,7 @@ describe('aggregationWeights', () => {
   });
 
   it('names similar aggregations when it refuses an unknown one', () => {
-    expect(faultOf(() => weightsOf(BATCH, { aggregation: 'tokenMaen' as never }))).toMatchObject({
+    expect(catchFault(() => weightsOf(BATCH, { aggregation: 'tokenMaen' as never }))).toMatchObject({
       code: 'UNKNOWN_NAME',
       message: expect.stringMatching(/^aggregation is 'tokenMaen'.* did you mean tokenMean/) as string,
     });
@@ -102,16 +102,16 @@ describe('aggregationWeights', () => {
 
   it('names a required input that is missing', () => {
     const noGroups = { ...BATCH, groupIds: null };
-    expect(faultOf(() => weightsOf(noGroups, { aggregation: 'groupMeanTokenMean' })).code).toBe(
+    expect(catchFault(() => weightsOf(noGroups, { aggregation: 'groupMeanTokenMean' })).code).toBe(
       'MISSING_INPUT',
     );
     expect(
-      faultOf(() => weightsOf(BATCH, { aggregation: 'sequenceMeanTokenSumNorm', horizon: null })).code,
+      catchFault(() => weightsOf(BATCH, { aggregation: 'sequenceMeanTokenSumNorm', horizon: null })).code,
     ).toBe('MISSING_INPUT');
     expect(
-      faultOf(() => weightsOf(BATCH, { aggregation: 'sequenceMeanTokenSumNorm', horizon: 0 })).message,
+      catchFault(() => weightsOf(BATCH, { aggregation: 'sequenceMeanTokenSumNorm', horizon: 0 })).message,
     ).toContain('horizon is 0');
-    expect(faultOf(() => weightsOf({ ...BATCH, keep: new Uint8Array(2) })).message).toBe(
+    expect(catchFault(() => weightsOf({ ...BATCH, keep: new Uint8Array(2) })).message).toBe(
       'keep has 2 entries, must have 5',
     );
   });

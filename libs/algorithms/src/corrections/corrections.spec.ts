@@ -13,7 +13,7 @@ import {
 } from '../index.js';
 import { expectClose } from '../testing/expect-close.js';
 import { goldenBatch, readGolden } from '../testing/golden.js';
-import { faultOf } from '../testing/invalid.js';
+import { catchFault } from '../testing/invalid.js';
 
 interface Golden {
   readonly relativeTolerance: number;
@@ -120,7 +120,7 @@ describe('importanceWeights', () => {
 
   it('refuses an unknown level', () => {
     expect(
-      faultOf(() => importanceWeights(withRatios([1]), { level: 'sequense' as never, cap: 1 })),
+      catchFault(() => importanceWeights(withRatios([1]), { level: 'sequense' as never, cap: 1 })),
     ).toMatchObject({
       code: 'UNKNOWN_NAME',
       message: expect.stringContaining('did you mean sequence?') as string,
@@ -137,10 +137,10 @@ describe('importanceWeights', () => {
 
   it('refuses a floor above the cap, and a missing logprob', () => {
     expect(
-      faultOf(() => importanceWeights(withRatios([1]), { level: 'token', cap: 1, floor: 2 })).message,
+      catchFault(() => importanceWeights(withRatios([1]), { level: 'token', cap: 1, floor: 2 })).message,
     ).toContain('floor is 2');
     const missing = { ...withRatios([1]), behaviorLogprobs: Float32Array.of(Number.NaN) };
-    expect(faultOf(() => importanceWeights(missing, { level: 'token', cap: 1 })).message).toBe(
+    expect(catchFault(() => importanceWeights(missing, { level: 'token', cap: 1 })).message).toBe(
       'behaviorLogprobs[0] is NaN, must be finite',
     );
   });
@@ -192,7 +192,7 @@ describe('rejectTokens', () => {
 
   it('refuses contradictory bounds', () => {
     const reject = (rule: RejectionRule) =>
-      faultOf(() => rejectTokens(withRatios([1]), { rules: [rule] })).message;
+      catchFault(() => rejectTokens(withRatios([1]), { rules: [rule] })).message;
     expect(reject({ statistic: 'k1', scope: 'token', low: 2, high: 1 })).toBe(
       'rules[0].low is 2, must not be more than high, 1',
     );
@@ -203,7 +203,7 @@ describe('rejectTokens', () => {
 describe('stalenessHistogram', () => {
   it('counts tokens by version, the oldest together', () => {
     expect([...stalenessHistogram(Int32Array.of(0, 0, 1, 2, 3, 9), 2)]).toEqual([2, 1, 1, 2]);
-    expect(faultOf(() => stalenessHistogram(Int32Array.of(-1), 2)).message).toBe(
+    expect(catchFault(() => stalenessHistogram(Int32Array.of(-1), 2)).message).toBe(
       'staleness[0] is -1, must be ≥ 0',
     );
   });

@@ -73,7 +73,7 @@ export function rejectTokens(
       vetoed || rules.some((rule) => rule.scope !== 'token' && !passes(rule, reduce(rule, logRatios)));
     tokens.forEach((t, i) => {
       const tokenDropped = rules.some(
-        (rule) => rule.scope === 'token' && !passes(rule, statisticOf(rule, logRatios[i])),
+        (rule) => rule.scope === 'token' && !passes(rule, computeStatistic(rule, logRatios[i])),
       );
       if (dropped || tokenDropped) keep[t] = 0;
     });
@@ -82,13 +82,13 @@ export function rejectTokens(
 }
 
 /** Statistic of one token: log ρ for k1, else the divergence. */
-function statisticOf({ statistic }: RejectionRule, logRatio: number): number {
+function computeStatistic({ statistic }: RejectionRule, logRatio: number): number {
   if (statistic === 'k1') return logRatio;
   return statistic === 'k2' ? 0.5 * logRatio * logRatio : Math.expm1(logRatio) - logRatio;
 }
 
 function reduce(rule: RejectionRule, logRatios: readonly number[]): number {
-  const values = logRatios.map((log) => statisticOf(rule, log));
+  const values = logRatios.map((log) => computeStatistic(rule, log));
   if (rule.scope === 'sequenceMax') return Math.max(...values);
   const sum = values.reduce((total, value) => total + value, 0);
   return rule.scope === 'sequenceMean' ? sum / values.length : sum;

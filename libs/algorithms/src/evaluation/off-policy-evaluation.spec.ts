@@ -10,7 +10,7 @@ import {
   type OffPolicyEvaluation,
 } from '../index.js';
 import { RegressionSystem, dot } from './linear-q.js';
-import { faultOf } from '../testing/invalid.js';
+import { catchFault } from '../testing/invalid.js';
 import { seededRandom } from '../testing/random.js';
 import { sampleTabular, trueValue, type LoggedTabular, type TabularPolicy } from '../testing/tabular-mdp.js';
 
@@ -247,7 +247,7 @@ describe('evaluateOffPolicy', () => {
   it('refuses an unknown estimator', () => {
     const { episodes } = sampleTabular(40, { behavior: BEHAVIOR, candidate: BEHAVIOR }, seededRandom(1));
     const options = { ...OPTIONS, estimators: ['perDecison' as never] };
-    expect(faultOf(() => evaluateOffPolicy(episodes, options))).toMatchObject({
+    expect(catchFault(() => evaluateOffPolicy(episodes, options))).toMatchObject({
       code: 'UNKNOWN_NAME',
       message: expect.stringContaining('estimators[0] is') as string,
     });
@@ -255,7 +255,7 @@ describe('evaluateOffPolicy', () => {
 
   it('refuses a doubly robust estimate without a Q model', () => {
     const { episodes } = sampleTabular(40, { behavior: BEHAVIOR, candidate: CANDIDATE }, seededRandom(1));
-    expect(faultOf(() => evaluateOffPolicy(episodes, OPTIONS))).toMatchObject({
+    expect(catchFault(() => evaluateOffPolicy(episodes, OPTIONS))).toMatchObject({
       code: 'MISSING_INPUT',
       message: expect.stringContaining('a value critic is not enough') as string,
     });
@@ -311,7 +311,7 @@ describe('fitted-Q evaluation', () => {
     const { transitions } = sampleTabular(4, { behavior: BEHAVIOR, candidate: CANDIDATE }, seededRandom(3));
     const one = new RegressionSystem(transitions.numFeatures);
     one.addEpisode(transitions, 0, 1);
-    expect(faultOf(() => one.solve({ gamma: GAMMA, ridge: 0 })).code).toBe('INSUFFICIENT_DATA');
+    expect(catchFault(() => one.solve({ gamma: GAMMA, ridge: 0 })).code).toBe('INSUFFICIENT_DATA');
     const empty = {
       offsets: new Int32Array(13),
       numFeatures: 1,
@@ -319,15 +319,15 @@ describe('fitted-Q evaluation', () => {
       expectedFeatures: new Float32Array(0),
       rewards: new Float32Array(0),
     };
-    expect(faultOf(() => fittedQEvaluation(empty, { gamma: 1, bootstrap: BOOTSTRAP })).message).toContain(
+    expect(catchFault(() => fittedQEvaluation(empty, { gamma: 1, bootstrap: BOOTSTRAP })).message).toContain(
       'episode 0 has no decision',
     );
-    expect(faultOf(() => crossFitLinearQ(transitions, { gamma: 1 }))).toMatchObject({
+    expect(catchFault(() => crossFitLinearQ(transitions, { gamma: 1 }))).toMatchObject({
       code: 'INSUFFICIENT_DATA',
       message: expect.stringMatching(/^there are 4 groups .* at least 10: 6 more groups would do/) as string,
     });
     expect(
-      faultOf(() => crossFitLinearQ({ ...transitions, numFeatures: 5 }, { gamma: 1 })).message,
+      catchFault(() => crossFitLinearQ({ ...transitions, numFeatures: 5 }, { gamma: 1 })).message,
     ).toContain('features has');
   });
 });
@@ -348,11 +348,11 @@ describe('bootstrapInterval', () => {
 
   it('refuses a level of 1 and a single resample', () => {
     const constant = (): number => 0;
-    expect(faultOf(() => bootstrapInterval(1, constant, { ...BOOTSTRAP, level: 1 })).message).toContain(
+    expect(catchFault(() => bootstrapInterval(1, constant, { ...BOOTSTRAP, level: 1 })).message).toContain(
       'level is 1',
     );
     expect(
-      faultOf(() => bootstrapInterval(1, constant, { ...BOOTSTRAP, numResamples: 1 })).message,
+      catchFault(() => bootstrapInterval(1, constant, { ...BOOTSTRAP, numResamples: 1 })).message,
     ).toContain('numResamples is 1');
   });
 });

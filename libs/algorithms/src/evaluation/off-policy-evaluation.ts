@@ -91,7 +91,7 @@ export function evaluateOffPolicy(episodes: LoggedEpisodes, options: OffPolicyOp
   const every = Int32Array.from({ length: numClusters }, (_, cluster) => cluster);
   const missing = missingWeight(diagnostics);
   const estimates = estimators.map((estimator) => {
-    const statistic = ratioOf(estimator, terms, clusters);
+    const statistic = computeRatio(estimator, terms, clusters);
     const sampled = bootstrapInterval(numClusters, statistic, bootstrap);
     const interval = UNNORMALIZED.has(estimator) ? extend(sampled, missing, terms.returns) : sampled;
     const value = statistic(every);
@@ -175,7 +175,7 @@ function extend({ low, high }: Interval, missing: number, returns: Iterable<numb
 }
 
 /** The estimator on a sample of clusters: a sum over their episodes by another. */
-function ratioOf(
+function computeRatio(
   estimator: OffPolicyEstimator,
   { returns, logWeights, perDecision, doublyRobust }: EpisodeTerms,
   clusters: Clusters,

@@ -55,13 +55,13 @@ export function estimateKl(
   const differentiated = straightThrough ? 'k2' : estimator;
   for (let t = 0; t < values.length; t++) {
     const d = logprobs[t] - referenceLogprobs[t];
-    values[t] = klOf(estimator, d);
+    values[t] = estimateKlTerm(estimator, d);
     gradients[t] = klGradient(differentiated, d);
     if (proximalLogprobs === null) continue;
     const logRatio = logprobs[t] - proximalLogprobs[t];
     const held = clamp(logRatio, -LOG_RATIO_LIMIT, LOG_RATIO_LIMIT);
     const ratio = Math.exp(held);
-    gradients[t] = ratio * (gradients[t] + (held === logRatio ? klOf(differentiated, d) : 0));
+    gradients[t] = ratio * (gradients[t] + (held === logRatio ? estimateKlTerm(differentiated, d) : 0));
     values[t] *= ratio;
   }
   checkResults({ values, gradients });
@@ -69,7 +69,7 @@ export function estimateKl(
 }
 
 /** The estimate for one log ratio d = logπ − logπ_ref, which must be finite. */
-export function klOf(estimator: KlEstimator, d: number): number {
+export function estimateKlTerm(estimator: KlEstimator, d: number): number {
   switch (estimator) {
     case 'k1':
       return d;
@@ -93,6 +93,6 @@ function klGradient(estimator: KlEstimator, d: number): number {
     case 'k2':
       return d;
     case 'k3':
-      return Math.abs(d) > LOG_RATIO_LIMIT || klOf('k3', d) >= K3_LIMIT ? 0 : -Math.expm1(-d);
+      return Math.abs(d) > LOG_RATIO_LIMIT || estimateKlTerm('k3', d) >= K3_LIMIT ? 0 : -Math.expm1(-d);
   }
 }

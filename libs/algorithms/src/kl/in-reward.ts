@@ -1,5 +1,5 @@
 import { checkLogprobs, checkNonNegative, checkResults, checkValues } from '../layout/check.js';
-import { klOf, type KlEstimator } from './estimators.js';
+import { estimateKlTerm, type KlEstimator } from './estimators.js';
 
 export interface KlInRewardInput {
   /** Reward at each action token before the penalty `[N]`. */
@@ -22,7 +22,8 @@ export function applyKlPenalty(input: KlInRewardInput): Float32Array {
   checkLogprobs({ proximalLogprobs, referenceLogprobs }, rewards.length);
   checkNonNegative({ coefficient });
   const charged = rewards.map(
-    (reward, t) => reward - coefficient * klOf(estimator, proximalLogprobs[t] - referenceLogprobs[t]),
+    (reward, t) =>
+      reward - coefficient * estimateKlTerm(estimator, proximalLogprobs[t] - referenceLogprobs[t]),
   );
   checkResults({ rewards: charged });
   return charged;

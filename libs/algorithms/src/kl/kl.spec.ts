@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { KL_ESTIMATORS, adaptKlCoefficient, applyKlPenalty, estimateKl, type KlEstimator } from '../index.js';
-import { klOf } from './estimators.js';
-import { faultOf } from '../testing/invalid.js';
+import { estimateKlTerm } from './estimators.js';
+import { catchFault } from '../testing/invalid.js';
 
 describe('KL estimators', () => {
   it.each<[KlEstimator, number]>([
@@ -10,14 +10,14 @@ describe('KL estimators', () => {
     ['k2', 0.125],
     ['k3', Math.exp(0.5) - 0.5 - 1],
   ])('%s at d = −½', (estimator, expected) => {
-    expect(klOf(estimator, -0.5)).toBeCloseTo(expected, 12);
+    expect(estimateKlTerm(estimator, -0.5)).toBeCloseTo(expected, 12);
   });
 
   it('are 0 at d = 0, and k3 is between 0 and 10', () => {
-    for (const estimator of KL_ESTIMATORS) expect(klOf(estimator, 0)).toBeCloseTo(0, 15);
+    for (const estimator of KL_ESTIMATORS) expect(estimateKlTerm(estimator, 0)).toBeCloseTo(0, 15);
     for (const d of [-1000, -20, -1e-9, 1e-9, 5, 1000]) {
-      expect(klOf('k3', d)).toBeGreaterThanOrEqual(0);
-      expect(klOf('k3', d)).toBeLessThanOrEqual(10);
+      expect(estimateKlTerm('k3', d)).toBeGreaterThanOrEqual(0);
+      expect(estimateKlTerm('k3', d)).toBeLessThanOrEqual(10);
     }
   });
 
@@ -26,17 +26,20 @@ describe('KL estimators', () => {
     const reference = [0.2, 0.2, 0.6];
     const kl = policy.reduce((sum, p, v) => sum + p * Math.log(p / reference[v]), 0);
     for (const estimator of ['k1', 'k3'] as const) {
-      const mean = policy.reduce((sum, p, v) => sum + p * klOf(estimator, Math.log(p / reference[v])), 0);
+      const mean = policy.reduce(
+        (sum, p, v) => sum + p * estimateKlTerm(estimator, Math.log(p / reference[v])),
+        0,
+      );
       expect(mean).toBeCloseTo(kl, 12);
     }
   });
 
   it('refuse an unknown name and logprobs that are not finite', () => {
     const one = Float32Array.of(-1);
-    expect(faultOf(() => estimateKl(one, one, { estimator: 'k4' as 'k3' })).message).toContain(
+    expect(catchFault(() => estimateKl(one, one, { estimator: 'k4' as 'k3' })).message).toContain(
       "estimator is 'k4', which is not known; did you mean k1, k2, k3?",
     );
-    expect(faultOf(() => estimateKl(one, Float32Array.of(Number.NaN), { estimator: 'k1' })).message).toBe(
+    expect(catchFault(() => estimateKl(one, Float32Array.of(Number.NaN), { estimator: 'k1' })).message).toBe(
       'referenceLogprobs[0] is NaN, must be finite',
     );
   });
@@ -68,7 +71,8 @@ describe('adaptKlCoefficient', () => {
   it('never falls below 0 and refuses a target of 0', () => {
     expect(adaptKlCoefficient(1, { meanKl: 0, numSamples: 1e6 }, options)).toBe(0);
     expect(
-      faultOf(() => adaptKlCoefficient(1, { meanKl: 0, numSamples: 1 }, { target: 0, horizon: 1 })).message,
+      catchFault(() => adaptKlCoefficient(1, { meanKl: 0, numSamples: 1 }, { target: 0, horizon: 1 }))
+        .message,
     ).toContain('target is 0');
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { computeAdvantages, computePolicyLoss, gae, gigpo } from '../index.js';
-import { faultOf } from '../testing/invalid.js';
+import { catchFault } from '../testing/invalid.js';
 import { critic, groupIds, loss, offsets, rewards, steps } from '../testing/valid-arguments.js';
 
 describe('output arrays given by the caller', () => {
@@ -40,7 +40,7 @@ describe('output arrays given by the caller', () => {
 
   it('are refused when they are too short', () => {
     const advantages = new Float32Array(4);
-    expect(faultOf(() => gae({ ...critic, output: { advantages } }))).toEqual({
+    expect(catchFault(() => gae({ ...critic, output: { advantages } }))).toEqual({
       code: 'INVALID_ARGUMENT',
       message: 'output.advantages has 4 entries, must have at least 5',
     });

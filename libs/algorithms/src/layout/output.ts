@@ -16,12 +16,16 @@ export interface AdvantageOutput {
  *
  * @throws AlgorithmError `INVALID_ARGUMENT` for an array that is too short
  */
-export function outputOf(name: string, given: Float32Array | null | undefined, length: number): Float32Array {
-  return given ? firstOf(name, given, length) : new Float32Array(length);
+export function requireOutput(
+  name: string,
+  given: Float32Array | null | undefined,
+  length: number,
+): Float32Array {
+  return given ? requireFirst(name, given, length) : new Float32Array(length);
 }
 
 /** The first `length` entries of an array. @throws AlgorithmError `INVALID_ARGUMENT` for one that is too short */
-export function firstOf<T extends Float32Array | Uint8Array>(name: string, given: T, length: number): T {
+export function requireFirst<T extends Float32Array | Uint8Array>(name: string, given: T, length: number): T {
   if (given.length < length) {
     throw new AlgorithmError(
       'INVALID_ARGUMENT',

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { broadcastRows, offsetsOf, rowLengths, rowSums } from '../index.js';
+import { broadcastRows, toOffsets, rowLengths, rowSums } from '../index.js';
 import { momentsOfGroups } from './groups.js';
-import { faultOf } from '../testing/invalid.js';
+import { catchFault } from '../testing/invalid.js';
 
 const lengths = fc.array(fc.nat(9), { maxLength: 8 });
 
@@ -10,7 +10,7 @@ describe('ragged rows', () => {
   it('rowSums: gives the sum of each row, whatever its length', () => {
     fc.assert(
       fc.property(lengths, (drawn) => {
-        const offsets = offsetsOf(drawn);
+        const offsets = toOffsets(drawn);
         const values = Float32Array.from({ length: offsets[drawn.length] }, (_, i) => i + 1);
         drawn.forEach((_, row) => {
           // 1 + 2 + … up to the end, less what is before the row
@@ -24,7 +24,7 @@ describe('ragged rows', () => {
   it('rowSums: skips only zeros, wherever the array begins in memory', () => {
     // Long enough and sparse: single values, pairs that cancel as one float64 (1, then −1 two places on), −0, the smallest float32.
     for (const begin of [0, 1, 2]) {
-      const offsets = offsetsOf([7, 0, 500, 16, 33, 1200, 1, 344]);
+      const offsets = toOffsets([7, 0, 500, 16, 33, 1200, 1, 344]);
       const values = new Float32Array(2101 + begin).subarray(begin);
       values.set([1, 0, -1], 32);
       values.set([-0, 1e-45], 520);
@@ -37,13 +37,13 @@ describe('ragged rows', () => {
       );
       expect([...rowSums(values, offsets)]).toEqual(naive);
       values[1000] = NaN;
-      expect(faultOf(() => rowSums(values, offsets)).message).toBe('values[1000] is NaN, must be finite');
+      expect(catchFault(() => rowSums(values, offsets)).message).toBe('values[1000] is NaN, must be finite');
     }
   });
 
   it('rowSums: refuses values that are not finite, and names the first', () => {
     const values = Float32Array.of(1, 2, Infinity, Number.NaN);
-    expect(faultOf(() => rowSums(values, Int32Array.of(0, 2, 4))).message).toBe(
+    expect(catchFault(() => rowSums(values, Int32Array.of(0, 2, 4))).message).toBe(
       'values[2] is Infinity, must be finite',
     );
   });
@@ -52,10 +52,10 @@ describe('ragged rows', () => {
     expect([...broadcastRows(Float32Array.of(5, 6, 7), Int32Array.of(0, 2, 2, 3))]).toEqual([5, 5, 7]);
     fc.assert(
       fc.property(lengths, (drawn) => {
-        expect([...rowLengths(offsetsOf(drawn))]).toEqual(drawn);
+        expect([...rowLengths(toOffsets(drawn))]).toEqual(drawn);
       }),
     );
-    expect(faultOf(() => broadcastRows(new Float32Array(2), Int32Array.of(0, 1))).message).toBe(
+    expect(catchFault(() => broadcastRows(new Float32Array(2), Int32Array.of(0, 1))).message).toBe(
       'perRow has 2 entries, must have 1',
     );
   });

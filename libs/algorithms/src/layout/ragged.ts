@@ -1,4 +1,4 @@
-import { outputOf } from './output.js';
+import { requireOutput } from './output.js';
 import { checkFinite, checkLength, checkOffsets, type NumericArray } from './check.js';
 
 /*
@@ -18,7 +18,7 @@ export function broadcastRows(
 ): Float32Array {
   checkOffsets('offsets', offsets, offsets[offsets.length - 1]);
   checkLength({ perRow }, offsets.length - 1);
-  const flat = outputOf('advantages', output, offsets[offsets.length - 1]);
+  const flat = requireOutput('advantages', output, offsets[offsets.length - 1]);
   for (let row = 0; row < perRow.length; row++) {
     const value = perRow[row];
     const end = offsets[row + 1];
@@ -124,7 +124,7 @@ export function rowLengths(offsets: Int32Array): Int32Array {
 }
 
 /** Offsets of rows with these lengths: `[S]` → `[S + 1]`. */
-export function offsetsOf(lengths: ArrayLike<number>): Int32Array {
+export function toOffsets(lengths: ArrayLike<number>): Int32Array {
   const offsets = new Int32Array(lengths.length + 1);
   for (let row = 0; row < lengths.length; row++) offsets[row + 1] = offsets[row] + lengths[row];
   return offsets;

@@ -1,7 +1,7 @@
 import { nullable, moreThan, positive, positiveFraction, type OptionsOf } from '../registry/index.js';
-import { outputOf } from '../layout/output.js';
+import { requireOutput } from '../layout/output.js';
 import type { PolicyLossInput, PolicyLossTerms } from './policy-loss.js';
-import { LOG_RATIO_LIMIT, checkSums, clamp, clippedOf, meansOver } from './token-loss.js';
+import { LOG_RATIO_LIMIT, checkSums, clamp, clippedOutput, meansOver } from './token-loss.js';
 
 /** Bounds of the clipped surrogate, shared by the losses built on it. */
 export const ppoOptions = {
@@ -67,9 +67,9 @@ export function clippedSurrogate(
   const bounds = logRatioBounds(clip);
   const { least, most } = bounds;
   const signBits = new Int32Array(advantages.buffer, advantages.byteOffset, advantages.length);
-  const tokenLosses = outputOf('tokenLosses', input.output?.tokenLosses, logprobs.length);
-  const gradients = outputOf('gradients', input.output?.gradients, logprobs.length);
-  const clippedTokens = clippedOf(input);
+  const tokenLosses = requireOutput('tokenLosses', input.output?.tokenLosses, logprobs.length);
+  const gradients = requireOutput('gradients', input.output?.gradients, logprobs.length);
+  const clippedTokens = clippedOutput(input);
   // Clipped and dropped tokens keep a gradient of 0.
   if (input.output) {
     tokenLosses.fill(0);

@@ -29,7 +29,7 @@ function covariances({ advantages, logprobs, weights }: PolicyLossInput): Float6
 }
 
 /** A share of the weighted tokens, at least one. */
-function shareOf(fraction: number, { weights }: PolicyLossInput): number {
+function computeShare(fraction: number, { weights }: PolicyLossInput): number {
   return Math.max(
     1,
     Math.floor(fraction * weights.reduce((count, weight) => count + Number(weight !== 0), 0)),
@@ -62,7 +62,8 @@ export const clipCov = definePolicyLoss({
       if (!isClipped(logRatio, input.advantages[t], bounds)) candidates.push(t);
     });
     const selected = new Uint8Array(input.logprobs.length);
-    for (const t of sampleWithoutReplacement(candidates, shareOf(fraction, input), seed)) selected[t] = 1;
+    for (const t of sampleWithoutReplacement(candidates, computeShare(fraction, input), seed))
+      selected[t] = 1;
     return selected;
   },
   compute(input, { clipLow, clipHigh }) {
@@ -83,7 +84,7 @@ export const klCov = definePolicyLoss({
     const order = Array.from(ranking.keys()).filter((t) => input.weights[t] !== 0);
     order.sort((a, b) => ranking[b] - ranking[a] || a - b);
     const selected = new Uint8Array(ranking.length);
-    for (const t of order.slice(0, shareOf(fraction, input))) selected[t] = 1;
+    for (const t of order.slice(0, computeShare(fraction, input))) selected[t] = 1;
     return selected;
   },
   compute: (input, { beta }) =>

@@ -1,6 +1,6 @@
 import { choice, nullable, positive } from '../registry/index.js';
 import { clippedSurrogate, ppoOptions } from './clipped-surrogate.js';
-import { behaviorLogprobsOf, definePolicyLoss, type PolicyLossInput } from './policy-loss.js';
+import { requireBehaviorLogprobs, definePolicyLoss, type PolicyLossInput } from './policy-loss.js';
 import { LOG_RATIO_LIMIT, clamp } from './token-loss.js';
 
 /**
@@ -25,7 +25,7 @@ export const decoupledPpo = definePolicyLoss({
 
 /** w = exp(clamp(logπ_prox − logπ_b, ±20)) of each token `[N]`. */
 export function behaviorWeights(input: PolicyLossInput): Float64Array {
-  const behavior = behaviorLogprobsOf(input);
+  const behavior = requireBehaviorLogprobs(input);
   return Float64Array.from(input.proximalLogprobs, (proximal, t) =>
     Math.exp(clamp(proximal - behavior[t], -LOG_RATIO_LIMIT, LOG_RATIO_LIMIT)),
   );

@@ -7,7 +7,7 @@ import {
   estimateKl,
   getPolicyLoss,
   listPolicyLosses,
-  offsetsOf,
+  toOffsets,
   valueLoss,
   type PolicyLossInput,
 } from '../index.js';
@@ -41,7 +41,7 @@ function inputOf(rows: readonly (readonly Token[])[]): PolicyLossInput {
   const flat = rows.flat();
   const logprobs = Float32Array.from(flat, (token) => token.logprob * STEP);
   return {
-    offsets: offsetsOf(rows.map((row) => row.length)),
+    offsets: toOffsets(rows.map((row) => row.length)),
     logprobs,
     proximalLogprobs: logprobs.map((logprob, t) => logprob + flat[t].proximal * STEP),
     behaviorLogprobs: logprobs.map((logprob, t) => logprob + flat[t].behavior * STEP),

@@ -1,7 +1,7 @@
 import { choice, positive } from '../registry/index.js';
 import { clippedSurrogate, ppoOptions } from './clipped-surrogate.js';
 import { behaviorWeights } from './decoupled-ppo.js';
-import { behaviorLogprobsOf, definePolicyLoss, type PolicyLossInput } from './policy-loss.js';
+import { requireBehaviorLogprobs, definePolicyLoss, type PolicyLossInput } from './policy-loss.js';
 import { LOG_RATIO_LIMIT, clamp, overTokens } from './token-loss.js';
 
 /**
@@ -29,7 +29,7 @@ export const m2po = definePolicyLoss({
       const factors = behaviorWeights(input).map((weight, t) => (selected?.[t] === 1 ? 0 : weight));
       return clippedSurrogate(input, { clip: { clipLow, clipHigh, dualClip }, factors });
     }
-    const behavior = behaviorLogprobsOf(input);
+    const behavior = requireBehaviorLogprobs(input);
     return overTokens(input, (term, t, _difference, advantage) => {
       const logRatio = input.logprobs[t] - behavior[t];
       const held = clamp(logRatio, -LOG_RATIO_LIMIT, LOG_RATIO_LIMIT);
@@ -43,7 +43,7 @@ export const m2po = definePolicyLoss({
 
 /** Marks the fewest tokens with the largest (logπ − logπ_b)² that leave a mean of at most `threshold`, or one token `[N]`. */
 function largestSecondMoments(input: PolicyLossInput, logprobs: Float32Array, threshold: number): Uint8Array {
-  const behavior = behaviorLogprobsOf(input);
+  const behavior = requireBehaviorLogprobs(input);
   const squares = logprobs.map((logprob, t) => (logprob - behavior[t]) ** 2);
   const ascending = Array.from(squares.keys()).filter((t) => input.weights[t] !== 0);
   ascending.sort((a, b) => squares[a] - squares[b] || a - b);

@@ -97,7 +97,7 @@ export function listPolicyLosses(): string[] {
 }
 
 /** An input that the loss declares it needs. @throws AlgorithmError `MISSING_INPUT` when it is called without */
-export function behaviorLogprobsOf({ behaviorLogprobs }: PolicyLossInput): Float32Array {
+export function requireBehaviorLogprobs({ behaviorLogprobs }: PolicyLossInput): Float32Array {
   if (behaviorLogprobs) return behaviorLogprobs;
   throw new AlgorithmError('MISSING_INPUT', 'behaviorLogprobs is needed; it is null');
 }

@@ -5,12 +5,12 @@ import {
   definePolicyLoss,
   getPolicyLoss,
   listPolicyLosses,
-  offsetsOf,
+  toOffsets,
   selectLossTokens,
   type PolicyLossInput,
 } from '../index.js';
 import { expectClose } from '../testing/expect-close.js';
-import { faultOf } from '../testing/invalid.js';
+import { catchFault } from '../testing/invalid.js';
 import { sampleWithoutReplacement } from './seeded-choice.js';
 
 /** One sequence from ratios to the proximal policy, and from ratios of the proximal to the behavior policy. */
@@ -97,7 +97,9 @@ describe('importance weights', () => {
     ['importanceWeights[0] is NaN, must be finite', Float32Array.of(NaN, 1)],
     ['importanceWeights has 1 entries, must have 2', Float32Array.of(1)],
   ])('are refused: %s', (message, importanceWeights) => {
-    expect(faultOf(() => computePolicyLoss('gspo', { ...plain, importanceWeights })).message).toBe(message);
+    expect(catchFault(() => computePolicyLoss('gspo', { ...plain, importanceWeights })).message).toBe(
+      message,
+    );
   });
 });
 
@@ -282,7 +284,7 @@ describe('losses against the behavior policy', () => {
     for (const name of ['decoupledPpo', 'topr', 'opsm', 'm2po']) {
       expect(getPolicyLoss(name).needsBehaviorLogprobs).toBe(true);
       const input = { ...sequence([{ ratio: 1, advantage: 1 }]), behaviorLogprobs: null };
-      expect(faultOf(() => computePolicyLoss(name, input)).code).toBe('MISSING_INPUT');
+      expect(catchFault(() => computePolicyLoss(name, input)).code).toBe('MISSING_INPUT');
     }
   });
 });
@@ -339,7 +341,7 @@ const batch = fc.array(fc.array(token, { maxLength: 4 }), { minLength: 1, maxLen
 function batchOf(rows: readonly (readonly Token[])[]): PolicyLossInput {
   const tokens = rows.flat();
   const weights = Float32Array.from(tokens, ({ weight }) => weight);
-  return { ...sequence(tokens), weights, offsets: offsetsOf(rows.map((row) => row.length)) };
+  return { ...sequence(tokens), weights, offsets: toOffsets(rows.map((row) => row.length)) };
 }
 
 describe.each(listPolicyLosses())('%s', (name) => {
@@ -402,21 +404,21 @@ describe('the registry of policy losses', () => {
   const input = sequence([{ ratio: 1, advantage: 1 }]);
 
   it('names the near ones, refuses taken names and bad options', () => {
-    expect(faultOf(() => getPolicyLoss('gpso'))).toMatchObject({
+    expect(catchFault(() => getPolicyLoss('gpso'))).toMatchObject({
       code: 'UNKNOWN_NAME',
       message: expect.stringContaining("no policy loss is named 'gpso'; did you mean") as string,
     });
-    expect(faultOf(() => definePolicyLoss(getPolicyLoss('ppo'))).code).toBe('DUPLICATE_NAME');
-    expect(faultOf(() => computePolicyLoss('ppo', input, { clipLow: 0 })).message).toBe(
+    expect(catchFault(() => definePolicyLoss(getPolicyLoss('ppo'))).code).toBe('DUPLICATE_NAME');
+    expect(catchFault(() => computePolicyLoss('ppo', input, { clipLow: 0 })).message).toBe(
       'policy loss ppo: clipLow is 0, must be a number in (0, 1]',
     );
-    expect(faultOf(() => computePolicyLoss('ppo', input, { dualClip: 1 })).message).toBe(
+    expect(catchFault(() => computePolicyLoss('ppo', input, { dualClip: 1 })).message).toBe(
       'policy loss ppo: dualClip is 1, must be null or a finite number > 1',
     );
-    expect(faultOf(() => computePolicyLoss('ppo', input, { clip: 0.2 })).message).toContain(
+    expect(catchFault(() => computePolicyLoss('ppo', input, { clip: 0.2 })).message).toContain(
       'did you mean clipHigh, clipLow',
     );
-    expect(faultOf(() => computePolicyLoss('crossEntropy', input, { clip: 1 })).message).toContain(
+    expect(catchFault(() => computePolicyLoss('crossEntropy', input, { clip: 1 })).message).toContain(
       'it has no options',
     );
   });
@@ -428,7 +430,7 @@ describe('the registry of policy losses', () => {
     ['offsets ends at 2', { offsets: Int32Array.of(0, 2) }],
     ['selected[0] is 2', { selected: Uint8Array.of(2) }],
   ])('refuses: %s', (message, change) => {
-    expect(faultOf(() => computePolicyLoss('ppo', { ...input, ...change }))).toMatchObject({
+    expect(catchFault(() => computePolicyLoss('ppo', { ...input, ...change }))).toMatchObject({
       code: 'INVALID_ARGUMENT',
       message: expect.stringContaining(message) as string,
     });

@@ -1,6 +1,6 @@
 import { moreThan, nullable, positive, positiveFraction, real } from '../registry/index.js';
 import { clippedSurrogate, ppoOptions } from './clipped-surrogate.js';
-import { behaviorLogprobsOf, definePolicyLoss, type PolicyLossInput } from './policy-loss.js';
+import { requireBehaviorLogprobs, definePolicyLoss, type PolicyLossInput } from './policy-loss.js';
 import { overSequences, sequenceLogRatios } from './sequence-means.js';
 import { LOG_RATIO_LIMIT, clamp, overTokens } from './token-loss.js';
 
@@ -108,7 +108,7 @@ export const topr = definePolicyLoss({
   correctsForBehavior: true,
   options: {},
   compute(input) {
-    const logRatios = sequenceLogRatios(input, input.logprobs, behaviorLogprobsOf(input), 'sum');
+    const logRatios = sequenceLogRatios(input, input.logprobs, requireBehaviorLogprobs(input), 'sum');
     return overTokens(input, (term, t, _difference, advantage) => {
       const taper = advantage < 0 ? Math.min(1, Math.exp(logRatios[t])) : 1;
       term.loss = -taper * advantage * input.logprobs[t];
@@ -130,7 +130,7 @@ export const opsm = definePolicyLoss({
   correctsForBehavior: false,
   options: { ...ppoOptions, delta: real(0.1) },
   compute(input, { delta, ...clip }) {
-    const behind = sequenceLogRatios(input, behaviorLogprobsOf(input), input.logprobs, 'mean');
+    const behind = sequenceLogRatios(input, requireBehaviorLogprobs(input), input.logprobs, 'mean');
     const factors = behind.map((logRatio, t) => Number(input.advantages[t] >= 0 || logRatio <= delta));
     return clippedSurrogate(input, { clip, factors });
   },

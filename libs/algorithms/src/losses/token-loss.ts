@@ -1,5 +1,5 @@
 import { checkFinite, checkResults } from '../layout/check.js';
-import { firstOf, outputOf } from '../layout/output.js';
+import { requireFirst, requireOutput } from '../layout/output.js';
 import type { PolicyLossInput, PolicyLossTerms } from './policy-loss.js';
 
 /** A sum of results, and of their squares, below which each of them is a number of float32. */
@@ -31,9 +31,9 @@ export type TokenLossFunction = (term: TokenTerm, t: number, difference: number,
  */
 export function overTokens(input: PolicyLossInput, lossOf: TokenLossFunction): PolicyLossTerms {
   const { logprobs, proximalLogprobs, advantages, weights, importanceWeights = null } = input;
-  const tokenLosses = outputOf('tokenLosses', input.output?.tokenLosses, logprobs.length);
-  const gradients = outputOf('gradients', input.output?.gradients, logprobs.length);
-  const clipped = clippedOf(input);
+  const tokenLosses = requireOutput('tokenLosses', input.output?.tokenLosses, logprobs.length);
+  const gradients = requireOutput('gradients', input.output?.gradients, logprobs.length);
+  const clipped = clippedOutput(input);
   const term: TokenTerm = { loss: 0, gradient: 0, clipped: 0 };
   let loss = 0;
   let numTokens = 0;
@@ -93,8 +93,8 @@ export function checkSums(
 }
 
 /** Where the caller wants to know which tokens are clipped; else null. @throws AlgorithmError `INVALID_ARGUMENT` for an array that is too short */
-export function clippedOf({ logprobs, output }: PolicyLossInput): Uint8Array | null {
-  return output?.clipped ? firstOf('clipped', output.clipped, logprobs.length) : null;
+export function clippedOutput({ logprobs, output }: PolicyLossInput): Uint8Array | null {
+  return output?.clipped ? requireFirst('clipped', output.clipped, logprobs.length) : null;
 }
 
 /** x held inside [least, most]. */

@@ -1,5 +1,5 @@
 import { nonNegative, positive } from '../registry/index.js';
-import { behaviorLogprobsOf, definePolicyLoss } from './policy-loss.js';
+import { requireBehaviorLogprobs, definePolicyLoss } from './policy-loss.js';
 import { overSequences } from './sequence-means.js';
 import { LOG_RATIO_LIMIT, clamp, overTokens } from './token-loss.js';
 
@@ -24,7 +24,7 @@ export const vespo = definePolicyLoss({
     decayNegative: positive(2),
   },
   compute(input, { powerPositive, decayPositive, powerNegative, decayNegative }) {
-    const behavior = behaviorLogprobsOf(input);
+    const behavior = requireBehaviorLogprobs(input);
     const logRatios = overSequences(input, 'sum', (t) =>
       clamp(input.logprobs[t] - behavior[t], -LOG_RATIO_LIMIT, LOG_RATIO_LIMIT),
     );

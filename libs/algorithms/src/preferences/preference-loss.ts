@@ -73,12 +73,12 @@ export function preferenceLoss(
   const { beta, lengthNormalized = false } = options;
   checkPreferenceLoss(input, options);
   const numPairs = options.numPairs ?? chosen.length;
-  const gains = gainsOf(input, lengthNormalized);
+  const gains = computeGains(input, lengthNormalized);
   const slopes = new Float64Array(offsets.length - 1);
   const pairLosses = new Float32Array(chosen.length);
   let loss = 0;
   for (let pair = 0; pair < chosen.length; pair++) {
-    const { value, slope } = termOf(gains[chosen[pair]] - gains[rejected[pair]], options);
+    const { value, slope } = computeTerm(gains[chosen[pair]] - gains[rejected[pair]], options);
     pairLosses[pair] = value;
     loss += value / numPairs;
     slopes[chosen[pair]] += slope / numPairs;
@@ -106,7 +106,7 @@ export function preferenceLoss(
 }
 
 /** ℓ of a pair, and dℓ/dh. */
-function termOf(
+function computeTerm(
   difference: number,
   { loss, beta, labelSmoothing = 0 }: PreferenceLossOptions,
 ): { readonly value: number; readonly slope: number } {
@@ -132,7 +132,7 @@ function sigmoid(x: number): number {
 }
 
 /** s of each episode `[E]`. */
-function gainsOf(
+function computeGains(
   { offsets, logprobs, referenceLogprobs }: PreferenceLossInput,
   lengthNormalized: boolean,
 ): Float64Array {

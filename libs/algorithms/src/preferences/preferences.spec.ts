@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
-  offsetsOf,
+  toOffsets,
   preferenceLoss,
   preferencePairs,
   PREFERENCE_LOSSES,
@@ -9,7 +9,7 @@ import {
   type PreferenceLossOptions,
 } from '../index.js';
 import { expectClose } from '../testing/expect-close.js';
-import { faultOf } from '../testing/invalid.js';
+import { catchFault } from '../testing/invalid.js';
 
 describe('preferencePairs', () => {
   it('has of each group the best episode against the worst, the first of equally good ones', () => {
@@ -126,7 +126,7 @@ describe('preferenceLoss', () => {
     .map(({ rows, shifts, pairs }): PreferenceLossInput => {
       const logprobs = Float32Array.from(rows.flat(), (value) => value / 1024);
       return {
-        offsets: offsetsOf(rows.map((row) => row.length)),
+        offsets: toOffsets(rows.map((row) => row.length)),
         logprobs,
         referenceLogprobs: logprobs.map((logprob, t) => logprob + shifts[t] / 1024),
         chosen: Int32Array.from(pairs, ([chosen]) => chosen),
@@ -187,13 +187,13 @@ describe('preferenceLoss', () => {
 
   it('refuses an episode that is not there, and label smoothing where there is none', () => {
     const broken = { ...input, rejected: Int32Array.of(1, 5) };
-    expect(faultOf(() => preferenceLoss(broken, { loss: 'dpo', beta: 0.1 })).message).toBe(
+    expect(catchFault(() => preferenceLoss(broken, { loss: 'dpo', beta: 0.1 })).message).toBe(
       'rejected[1] is 5, must be an episode in [0, 5)',
     );
     expect(
-      faultOf(() => preferenceLoss(input, { loss: 'ipo', beta: 0.1, labelSmoothing: 0.1 })).message,
+      catchFault(() => preferenceLoss(input, { loss: 'ipo', beta: 0.1, labelSmoothing: 0.1 })).message,
     ).toBe('labelSmoothing is 0.1, must be 0 with the loss ipo');
-    expect(faultOf(() => preferenceLoss(input, { loss: 'kto' as 'dpo', beta: 0.1 })).code).toBe(
+    expect(catchFault(() => preferenceLoss(input, { loss: 'kto' as 'dpo', beta: 0.1 })).code).toBe(
       'UNKNOWN_NAME',
     );
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { effectiveSampleFraction, explainedVariance, ratioStatistics } from '../index.js';
-import { faultOf } from '../testing/invalid.js';
+import { catchFault } from '../testing/invalid.js';
 
 describe('explainedVariance', () => {
   const returns = Float32Array.of(0, 1, 2, 3);
@@ -35,7 +35,7 @@ describe('effectiveSampleFraction', () => {
   it('is NaN when all weights are 0, and refuses weights that are not finite', () => {
     expect(effectiveSampleFraction(new Float64Array(0))).toBeNaN();
     expect(effectiveSampleFraction(new Float64Array(3))).toBeNaN();
-    expect(faultOf(() => effectiveSampleFraction(Float64Array.of(Infinity))).message).toBe(
+    expect(catchFault(() => effectiveSampleFraction(Float64Array.of(Infinity))).message).toBe(
       'weights[0] is Infinity, must be finite',
     );
   });

@@ -45,7 +45,7 @@ export function changed<T extends Exclude<Argument, number | null>>(
 }
 
 /** Every way to break one argument, with what the message must hold. */
-export function breaksOf({ input, kinds, called = {} }: Entry): Break[] {
+export function listBreaks({ input, kinds, called = {} }: Entry): Break[] {
   return Object.entries(kinds).flatMap(([argument, kind]): Break[] => {
     const value = input[argument];
     const name = (called[argument] ?? argument).replaceAll(/[[\]]/g, '\\$&');

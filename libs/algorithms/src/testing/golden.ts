@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { offsetsOf } from '../layout/ragged.js';
+import { toOffsets } from '../layout/ragged.js';
 
 /** A batch of batches.json, reduced to action tokens: the layout that the library works on. */
 export interface GoldenBatch {
@@ -40,14 +40,14 @@ export function goldenBatch(name: string): GoldenBatch {
   const batch = stored[name];
   const mask = Uint8Array.from(batch.mask.flat());
   const tokenColumn = (column: string): Float32Array => Float32Array.from(batch[column].flat());
-  const tokenOffsets = offsetsOf(batch.mask.map((row) => row.length));
+  const tokenOffsets = toOffsets(batch.mask.map((row) => row.length));
   const sequenceColumn = (column: string): Float32Array => {
     const all = tokenColumn(column);
     const spread = all.map((_, t) => all[tokenOffsets.findLast((start) => start <= t) ?? 0]);
     return spread.filter((_, t) => mask[t] === 1);
   };
   return {
-    offsets: offsetsOf(batch.mask.map((row) => row.reduce((sum, bit) => sum + bit, 0))),
+    offsets: toOffsets(batch.mask.map((row) => row.reduce((sum, bit) => sum + bit, 0))),
     tokenOffsets,
     mask,
     groupIds: Int32Array.from(batch.groups),

@@ -1,5 +1,5 @@
 /** Runs `act` and gives the code and message of the error it must throw; fails when it throws none. */
-export function faultOf(act: () => unknown): { readonly code: unknown; readonly message: string } {
+export function catchFault(act: () => unknown): { readonly code: unknown; readonly message: string } {
   try {
     act();
   } catch (error) {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@retrace/client';
 import { isJsonObject } from '@retrace/trajectory/json';
-import { textOf } from '../json/json-fields.js';
+import { asText } from '../json/json-fields.js';
 import type { RecordedCall } from './protocol.js';
 
 /** An answer as its server told it, complete or cut off. */
@@ -18,7 +18,7 @@ export interface EngineAnswer {
  * @param unreadable a field that is not as the protocol has it: the answer ends there
  * @param missing tokens that the usage counts and the answer lacks, at unknown places; only for answers that are not cut off
  */
-export function wholenessOf(
+export function describeWholeness(
   answer: EngineAnswer,
   { unreadable, missing }: { readonly unreadable?: string; readonly missing?: string },
 ): Pick<RecordedCall, 'isCut' | 'hole'> {
@@ -36,12 +36,12 @@ export function wholenessOf(
 export function errorOfAnswer(status: number, body: JsonObject): RecordedCall['error'] {
   if (status < 400) return null;
   const { error } = body;
-  const nested = isJsonObject(error) ? textOf(error.message) : textOf(error);
-  const message = nested ?? textOf(body.message) ?? textOf(body.detail) ?? JSON.stringify(body);
+  const nested = isJsonObject(error) ? asText(error.message) : asText(error);
+  const message = nested ?? asText(body.message) ?? asText(body.detail) ?? JSON.stringify(body);
   return { status, message };
 }
 
 /** An error that came after the answer had begun; null where there is none. */
 export function errorInStream(status: number, { error }: JsonObject): RecordedCall['error'] {
-  return isJsonObject(error) ? { status, message: textOf(error.message) ?? JSON.stringify(error) } : null;
+  return isJsonObject(error) ? { status, message: asText(error.message) ?? JSON.stringify(error) } : null;
 }

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue, TokenUsage } from '@retrace/client';
 import { isJsonObject } from '@retrace/trajectory/json';
-import { numberOf, objectOf } from '../json/json-fields.js';
+import { asNumber, asObject } from '../json/json-fields.js';
 
 /** Token counts of an answer, as its server told them; null = not told. */
 type ToldUsage = Required<Omit<TokenUsage, 'costUsd'>>;
@@ -10,28 +10,28 @@ type CountOf = (value: JsonValue | undefined) => number | null;
 
 /** Reads the token counts of chat completions and completions; null where the answer has none. */
 export function completionUsage(usage: unknown): ToldUsage | null {
-  return isJsonObject(usage) ? completionCounts(usage, numberOf) : null;
+  return isJsonObject(usage) ? completionCounts(usage, asNumber) : null;
 }
 
 /** Reads the token counts in the usage of chat completions and completions. */
 export function completionCounts(usage: JsonObject, countOf: CountOf): ToldUsage {
   return {
     inputTokens: countOf(usage.prompt_tokens),
-    cachedInputTokens: countOf(objectOf(usage.prompt_tokens_details).cached_tokens),
+    cachedInputTokens: countOf(asObject(usage.prompt_tokens_details).cached_tokens),
     outputTokens: countOf(usage.completion_tokens),
-    reasoningTokens: countOf(objectOf(usage.completion_tokens_details).reasoning_tokens),
+    reasoningTokens: countOf(asObject(usage.completion_tokens_details).reasoning_tokens),
   };
 }
 
 /** Reads the token counts of a response; null where it has none. */
 export function responseUsage(told: unknown): ToldUsage | null {
-  const usage = objectOf(told);
+  const usage = asObject(told);
   if (Object.keys(usage).length === 0) return null;
   return {
-    inputTokens: numberOf(usage.input_tokens),
-    cachedInputTokens: numberOf(objectOf(usage.input_tokens_details).cached_tokens),
-    outputTokens: numberOf(usage.output_tokens),
-    reasoningTokens: numberOf(objectOf(usage.output_tokens_details).reasoning_tokens),
+    inputTokens: asNumber(usage.input_tokens),
+    cachedInputTokens: asNumber(asObject(usage.input_tokens_details).cached_tokens),
+    outputTokens: asNumber(usage.output_tokens),
+    reasoningTokens: asNumber(asObject(usage.output_tokens_details).reasoning_tokens),
   };
 }
 
@@ -39,7 +39,7 @@ type MessageUsage = Omit<ToldUsage, 'reasoningTokens'>;
 
 /** Reads the token counts of Anthropic's messages; null where there are none. */
 export function messageUsage(told: unknown): MessageUsage | null {
-  const counts = messageCounts(objectOf(told), numberOf);
+  const counts = messageCounts(asObject(told), asNumber);
   return counts.inputTokens === null && counts.outputTokens === null ? null : counts;
 }
 

@@ -2,8 +2,8 @@ import type { JsonObject, JsonValue } from '@retrace/client';
 import { REASONING_FIELDS } from '@retrace/client/messages';
 import { isJsonObject } from '@retrace/trajectory/json';
 import { unreadableMessageField } from './chat-message-fields.js';
-import { logprobsOf, sampledIdsOf, unreadableIds } from '../tokens/engine-tokens.js';
-import { objectOf, objectsOf, textOf } from '../json/json-fields.js';
+import { readLogprobs, readSampledIds, unreadableIds } from '../tokens/engine-tokens.js';
+import { asObject, asObjects, asText } from '../json/json-fields.js';
 import { ToolCallsDraft } from './tool-calls-draft.js';
 
 /** Fields of a message that a stream brings in pieces: texts, or lists of parts. */
@@ -29,7 +29,7 @@ export class ChoiceDraft {
   /** @returns whether all of the chunk could be read; if not, nothing of it is added */
   add(choice: JsonObject): boolean {
     if (!isReadable(choice)) return false;
-    const delta = objectOf(choice.delta);
+    const delta = asObject(choice.delta);
     if (typeof choice.text === 'string') this.texts.push(choice.text);
     for (const name of GROWING_FIELDS) {
       const piece = delta[name];
@@ -38,13 +38,13 @@ export class ChoiceDraft {
       if (pieces) pieces.push(piece);
       else this.fields.set(name, [piece]);
     }
-    this.calls.add(objectsOf(delta.tool_calls));
+    this.calls.add(asObjects(delta.tool_calls));
     if (isJsonObject(delta.function_call))
       this.functionCall.add([{ index: 0, function: delta.function_call }]);
-    this.finishReason = textOf(choice.finish_reason) ?? this.finishReason;
-    const ids = sampledIdsOf(choice);
+    this.finishReason = asText(choice.finish_reason) ?? this.finishReason;
+    const ids = readSampledIds(choice);
     if (ids !== null) (this.sampledIds ??= []).push(...ids);
-    const logprobs = logprobsOf(choice);
+    const logprobs = readLogprobs(choice);
     if (logprobs !== null) (this.logprobs ??= []).push(...logprobs);
     return true;
   }
@@ -76,7 +76,7 @@ function isReadable(choice: JsonObject): boolean {
   if (delta !== null && !isJsonObject(delta)) return false;
   return (
     (text == null || typeof text === 'string') &&
-    unreadableMessageField(objectOf(delta)) === undefined &&
+    unreadableMessageField(asObject(delta)) === undefined &&
     unreadableIds(choice) === undefined
   );
 }

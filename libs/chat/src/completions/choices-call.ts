@@ -1,18 +1,18 @@
 import type { ChatMessage, JsonObject } from '@retrace/client';
 import { ChunksReader } from './chunks-reader.js';
-import { wholenessOf, type EngineAnswer } from '../calls/answer.js';
+import { describeWholeness, type EngineAnswer } from '../calls/answer.js';
 import { completionUsage } from '../calls/usage.js';
 import {
   callTokens,
   countTokens,
-  logprobsOf,
+  readLogprobs,
   missingTokens,
-  promptIdsOf,
-  sampledIdsOf,
+  readPromptIds,
+  readSampledIds,
   unreadableIds,
-  weightVersionOf,
+  readWeightVersion,
 } from '../tokens/engine-tokens.js';
-import { hasOnlyObjects, objectsOf, textOf } from '../json/json-fields.js';
+import { hasOnlyObjects, asObjects, asText } from '../json/json-fields.js';
 import type { OpenCall, ReadRequest, RecordedCall } from '../calls/protocol.js';
 import { sampledFields } from '../sampling/sampling.js';
 
@@ -43,24 +43,25 @@ function recordedCall(
   answer: EngineAnswer,
 ): RecordedCall {
   const { status, body } = answer;
-  const choices = objectsOf(body.choices);
+  const choices = asObjects(body.choices);
   const [first] = choices;
   const [output = null, ...otherOutputs] = choices.map(form.outputOf);
   const usage = completionUsage(body.usage);
   return {
-    model: textOf(body.model) ?? textOf(asked.model),
+    model: asText(body.model) ?? asText(asked.model),
     prompt,
     tools: form.tools,
     output,
     otherOutputs,
-    finishReason: textOf(first?.finish_reason),
+    finishReason: asText(first?.finish_reason),
     usage,
     ...sampledFields(asked, defaults),
-    tokens: choices.length > 0 ? callTokens(promptIdsOf(body), sampledIdsOf(first), logprobsOf(first)) : null,
-    weightVersion: weightVersionOf(body),
-    responseId: textOf(body.id),
+    tokens:
+      choices.length > 0 ? callTokens(readPromptIds(body), readSampledIds(first), readLogprobs(first)) : null,
+    weightVersion: readWeightVersion(body),
+    responseId: asText(body.id),
     error: form.errorOf(status, body),
-    ...wholenessOf(answer, {
+    ...describeWholeness(answer, {
       unreadable: unreadableField(body, form),
       missing: form.comparesCounts ? missingTokens(countTokens(body), usage) : undefined,
     }),
@@ -69,7 +70,7 @@ function recordedCall(
 
 function unreadableField(body: JsonObject, form: ChoicesForm): string | undefined {
   if (!hasOnlyObjects(body.choices)) return 'choices';
-  const choices = objectsOf(body.choices);
+  const choices = asObjects(body.choices);
   const ids = [body, ...choices].map(unreadableIds).find((name) => name !== undefined);
   return ids !== undefined || choices.length === 0 ? ids : form.unreadableField(choices[0]);
 }

@@ -2,9 +2,9 @@ import type { JsonObject } from '@retrace/client';
 import { isJsonObject } from '@retrace/trajectory/json';
 import { ChoiceDraft } from './choice-draft.js';
 import type { EngineAnswer } from '../calls/answer.js';
-import { promptIdsOf, unreadableIds } from '../tokens/engine-tokens.js';
+import { readPromptIds, unreadableIds } from '../tokens/engine-tokens.js';
 import { EventsReader } from '../calls/events-reader.js';
-import { hasOnlyObjects, numberOf, objectsOf } from '../json/json-fields.js';
+import { hasOnlyObjects, asNumber, asObjects } from '../json/json-fields.js';
 import type { RecordedCall } from '../calls/protocol.js';
 
 const SUCCESS = 200;
@@ -28,7 +28,7 @@ export class ChunksReader extends EventsReader {
     const isEnded =
       this.isDone || (choices.length > 0 && choices.every(({ finish_reason }) => finish_reason !== null));
     return this.record({
-      status: isJsonObject(error) ? (numberOf(error.code) ?? SUCCESS) : SUCCESS,
+      status: isJsonObject(error) ? (asNumber(error.code) ?? SUCCESS) : SUCCESS,
       body: { ...this.head, choices, prompt_token_ids: this.promptIds },
       isCut: this.hole !== undefined || (!isEnded && !(isComplete && isJsonObject(error))),
       hole: this.hole,
@@ -43,12 +43,12 @@ export class ChunksReader extends EventsReader {
     const { choices, ...head } = chunk;
     // The usage comes in the last chunk, and null in those before it.
     this.head = { ...this.head, ...head, usage: head.usage ?? this.head.usage };
-    this.promptIds ??= promptIdsOf(chunk);
+    this.promptIds ??= readPromptIds(chunk);
     if (!hasOnlyObjects(choices) || unreadableIds(chunk) !== undefined) this.miss();
     if (isJsonObject(head.error)) this.close();
-    for (const choice of objectsOf(choices)) {
+    for (const choice of asObjects(choices)) {
       if (this.hole !== undefined) return;
-      const index = numberOf(choice.index) ?? 0;
+      const index = asNumber(choice.index) ?? 0;
       const draft = this.choices.get(index) ?? new ChoiceDraft(index);
       this.choices.set(index, draft);
       if (!draft.add(choice)) this.miss();

@@ -3,7 +3,7 @@ import { chatMessage } from '@retrace/client/messages';
 import { openChoicesCall } from './choices-call.js';
 import { errorOfAnswer } from '../calls/answer.js';
 import type { Protocol } from '../calls/protocol.js';
-import { textOf } from '../json/json-fields.js';
+import { asText } from '../json/json-fields.js';
 
 /**
  * Reads OpenAI's older completions (https://platform.openai.com/docs/api-reference/completions), with vLLM's and SGLang's fields. The
@@ -13,13 +13,13 @@ export const COMPLETIONS: Protocol = {
   name: 'completions',
   open(asked, defaults) {
     const [text] = [asked.prompt].flat() as (JsonValue | undefined)[];
-    const prompt = chatMessage({ role: 'user', content: textOf(text) });
+    const prompt = chatMessage({ role: 'user', content: asText(text) });
     const isEchoed = asked.echo === true;
     return openChoicesCall(
       { asked, prompt: [prompt], defaults },
       {
         tools: null,
-        outputOf: (choice) => outputOf(choice, isEchoed ? prompt : null),
+        outputOf: (choice) => readOutput(choice, isEchoed ? prompt : null),
         unreadableField: (choice) => (typeof choice.text === 'string' ? undefined : 'text'),
         errorOf: errorOfAnswer,
         comparesCounts: !isEchoed,
@@ -34,8 +34,8 @@ export function hasSeveralPrompts({ prompt }: JsonObject): boolean {
 }
 
 /** @param echoed the prompt, where the answer begins with it */
-function outputOf({ text }: JsonObject, echoed: ChatMessage | null): ChatMessage {
-  const answered = textOf(text) ?? '';
+function readOutput({ text }: JsonObject, echoed: ChatMessage | null): ChatMessage {
+  const answered = asText(text) ?? '';
   const content = echoed?.content;
   const isEcho = typeof content === 'string' && answered.startsWith(content);
   return chatMessage({ role: 'assistant', content: isEcho ? answered.slice(content.length) : answered });

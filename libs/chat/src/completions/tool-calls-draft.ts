@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from '@retrace/client';
-import { parsedObject, numberOf, objectOf, textOf } from '../json/json-fields.js';
+import { parsedObject, asNumber, asObject, asText } from '../json/json-fields.js';
 
 /** A tool call that grows. */
 interface CallDraft {
@@ -36,8 +36,8 @@ export class ToolCallsDraft {
 
   add(calls: readonly JsonObject[]): void {
     calls.forEach((call, i) => {
-      const piece = pieceOf(call);
-      const draft = this.draftOf(piece, numberOf(call.index), calls.length > 1 ? i : null);
+      const piece = readPiece(call);
+      const draft = this.draftOf(piece, asNumber(call.index), calls.length > 1 ? i : null);
       addPiece(draft, piece);
       if (draft.id !== '') this.byId.set(draft.id, draft);
       this.last = draft;
@@ -86,9 +86,9 @@ function isWhole({ pieces, value }: CallDraft): boolean {
 }
 
 /** Reads a call of a function, or of a custom tool, whose arguments are any text. */
-function pieceOf({ id, function: called, custom }: JsonObject): CallPiece {
-  const { name, arguments: given, input } = objectOf(called ?? custom);
-  return { id: textOf(id) ?? '', name: textOf(name) ?? '', given: given ?? input ?? null };
+function readPiece({ id, function: called, custom }: JsonObject): CallPiece {
+  const { name, arguments: given, input } = asObject(called ?? custom);
+  return { id: asText(id) ?? '', name: asText(name) ?? '', given: given ?? input ?? null };
 }
 
 function addPiece(draft: CallDraft, { id, name, given }: CallPiece): void {

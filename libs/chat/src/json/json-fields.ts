@@ -4,7 +4,7 @@ import { isJsonObject } from '@retrace/trajectory/json';
 type Json = JsonValue | undefined;
 
 /** Objects in a list; [] for everything else. Bodies come from programs that may send anything, and are passed on as they are. */
-export function objectsOf(value: Json): readonly JsonObject[] {
+export function asObjects(value: Json): readonly JsonObject[] {
   return Array.isArray(value) ? (value as readonly JsonValue[]).filter(isJsonObject) : [];
 }
 
@@ -22,24 +22,24 @@ export function leadingObjects(value: Json): readonly JsonObject[] {
 
 /** Objects in a list; null where there is no list. */
 export function listedObjects(value: Json): readonly JsonObject[] | null {
-  return Array.isArray(value) ? objectsOf(value) : null;
+  return Array.isArray(value) ? asObjects(value) : null;
 }
 
 /** An object; {} for everything else. */
-export function objectOf(value: unknown): JsonObject {
+export function asObject(value: unknown): JsonObject {
   return isJsonObject(value) ? value : {};
 }
 
-export function textOf(value: Json): string | null {
+export function asText(value: Json): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-export function numberOf(value: Json): number | null {
+export function asNumber(value: Json): number | null {
   return typeof value === 'number' ? value : null;
 }
 
 /** A whole number, at least 0; null for everything else. */
-export function countOf(value: Json): number | null {
+export function asCount(value: Json): number | null {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : null;
 }
 

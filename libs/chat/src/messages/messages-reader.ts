@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '@retrace/client';
 import { isJsonObject } from '@retrace/trajectory/json';
 import type { EngineAnswer } from '../calls/answer.js';
 import { EventsReader } from '../calls/events-reader.js';
-import { numberOf, objectOf, textOf } from '../json/json-fields.js';
+import { asNumber, asObject, asText } from '../json/json-fields.js';
 import type { RecordedCall } from '../calls/protocol.js';
 
 /** A block that grows. */
@@ -27,7 +27,7 @@ export class MessagesReader extends EventsReader {
   }
 
   finish(isComplete: boolean): RecordedCall {
-    const content = [...this.blocks].sort(([a], [b]) => a - b).map(([, draft]) => blockOf(draft));
+    const content = [...this.blocks].sort(([a], [b]) => a - b).map(([, draft]) => readBlock(draft));
     const body = { ...this.message, content, ...(this.error && { error: this.error }) };
     const { hole } = this;
     const isCut = hole !== undefined || (this.error === null && !(isComplete && this.isStopped));
@@ -35,10 +35,10 @@ export class MessagesReader extends EventsReader {
   }
 
   protected read(event: JsonObject): void {
-    const index = numberOf(event.index) ?? 0;
-    switch (textOf(event.type) ?? '') {
+    const index = asNumber(event.index) ?? 0;
+    switch (asText(event.type) ?? '') {
       case 'message_start':
-        this.message = objectOf(event.message);
+        this.message = asObject(event.message);
         break;
       case 'content_block_start':
         this.begin(index, event);
@@ -52,8 +52,8 @@ export class MessagesReader extends EventsReader {
       case 'message_delta':
         this.message = {
           ...this.message,
-          ...objectOf(event.delta),
-          usage: addedUsage(objectOf(this.message.usage), objectOf(event.usage)),
+          ...asObject(event.delta),
+          usage: addedUsage(asObject(this.message.usage), asObject(event.usage)),
         };
         break;
       case 'message_stop':
@@ -62,7 +62,7 @@ export class MessagesReader extends EventsReader {
         this.close();
         break;
       case 'error':
-        this.error = objectOf(event.error);
+        this.error = asObject(event.error);
         this.close();
     }
   }
@@ -72,7 +72,7 @@ export class MessagesReader extends EventsReader {
     else if (index > this.blocks.size) this.miss(neverCame('start', this.blocks.size));
     if (this.hole !== undefined) return;
     const empty = { text: '', thinking: '', json: '', isStopped: false };
-    this.blocks.set(index, { block: objectOf(block), ...empty });
+    this.blocks.set(index, { block: asObject(block), ...empty });
   }
 
   private addDelta(index: number, { delta: told }: JsonObject): void {
@@ -80,10 +80,10 @@ export class MessagesReader extends EventsReader {
     if (!isJsonObject(told)) this.miss();
     else if (draft === undefined) this.miss(neverCame('start', index));
     if (this.hole !== undefined || draft === undefined) return;
-    const delta = objectOf(told);
-    draft.text += textOf(delta.text) ?? '';
-    draft.thinking += textOf(delta.thinking) ?? '';
-    draft.json += textOf(delta.partial_json) ?? '';
+    const delta = asObject(told);
+    draft.text += asText(delta.text) ?? '';
+    draft.thinking += asText(delta.thinking) ?? '';
+    draft.json += asText(delta.partial_json) ?? '';
   }
 
   private stop(index: number): void {
@@ -96,7 +96,7 @@ export class MessagesReader extends EventsReader {
   private missUnended(): void {
     const open = [...this.blocks].find(([, { isStopped }]) => !isStopped);
     if (open !== undefined) this.miss(neverCame('end', open[0]));
-    else if (textOf(this.message.stop_reason) === null)
+    else if (asText(this.message.stop_reason) === null)
       this.miss('the reason why the answer ends never came');
   }
 }
@@ -105,9 +105,9 @@ function neverCame(what: 'start' | 'end', index: number): string {
   return `the ${what} of block ${index} of the answer never came`;
 }
 
-function blockOf({ block, text, thinking, json }: DraftBlock): JsonObject {
+function readBlock({ block, text, thinking, json }: DraftBlock): JsonObject {
   const joined = (name: string, added: string): JsonObject =>
-    added === '' ? {} : { [name]: `${textOf(block[name]) ?? ''}${added}` };
+    added === '' ? {} : { [name]: `${asText(block[name]) ?? ''}${added}` };
   // As text, exactly as the model wrote them.
   const input: JsonObject = json === '' ? {} : { input: json };
   return { ...block, ...joined('text', text), ...joined('thinking', thinking), ...input };

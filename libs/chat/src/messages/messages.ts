@@ -1,8 +1,8 @@
 import type { JsonObject } from '@retrace/client';
 import { anthropicAnswer, anthropicMessages } from '@retrace/client/messages';
-import { errorInStream, errorOfAnswer, wholenessOf, type EngineAnswer } from '../calls/answer.js';
+import { errorInStream, errorOfAnswer, describeWholeness, type EngineAnswer } from '../calls/answer.js';
 import { messageUsage } from '../calls/usage.js';
-import { hasOnlyObjects, leadingObjects, listedObjects, textOf } from '../json/json-fields.js';
+import { hasOnlyObjects, leadingObjects, listedObjects, asText } from '../json/json-fields.js';
 import { MessagesReader } from './messages-reader.js';
 import type { Protocol, ReadRequest, RecordedCall } from '../calls/protocol.js';
 import { sampledFields } from '../sampling/sampling.js';
@@ -26,20 +26,20 @@ function recordedCall({ asked, prompt, defaults }: ReadRequest, answer: EngineAn
   const blocks = leadingObjects(body.content);
   const { sampling, statedSampling } = sampledFields(asked, defaults);
   return {
-    model: textOf(body.model) ?? textOf(asked.model),
+    model: asText(body.model) ?? asText(asked.model),
     prompt,
     tools: listedObjects(asked.tools),
     output: blocks.length > 0 || isAnswered(body) ? anthropicAnswer(blocks) : null,
     otherOutputs: [],
-    finishReason: textOf(body.stop_reason),
+    finishReason: asText(body.stop_reason),
     usage: messageUsage(body.usage),
     sampling,
     ...(statedSampling !== undefined && { statedSampling }),
     tokens: null,
     weightVersion: null,
-    responseId: textOf(body.id),
+    responseId: asText(body.id),
     error: errorOfAnswer(status, body) ?? errorInStream(status, body),
-    ...wholenessOf(answer, { unreadable: hasOnlyObjects(body.content) ? undefined : 'content' }),
+    ...describeWholeness(answer, { unreadable: hasOnlyObjects(body.content) ? undefined : 'content' }),
   };
 }
 

@@ -1,6 +1,6 @@
 import { AnswerFault } from '../calls/answer-fault.js';
 import type { completionCounts, messageCounts } from '../calls/usage.js';
-import { countOf, objectOf } from '../json/json-fields.js';
+import { asCount, asObject } from '../json/json-fields.js';
 import type { ChatUsage } from './text-api.js';
 
 /** @throws AnswerFault unless it is text */
@@ -15,5 +15,5 @@ export function countedUsage(
   told: unknown,
   read: typeof completionCounts | typeof messageCounts,
 ): ChatUsage | null {
-  return told ? { reasoningTokens: null, ...read(objectOf(told), countOf) } : null;
+  return told ? { reasoningTokens: null, ...read(asObject(told), asCount) } : null;
 }

@@ -28,7 +28,7 @@ export class ResponseMemory {
 
   remember(response: StoredResponse): void {
     this.forget(response.id);
-    const size = [...response.input, ...response.output].reduce((sum, item) => sum + sizeOf(item), 0);
+    const size = [...response.input, ...response.output].reduce((sum, item) => sum + measureSize(item), 0);
     this.size += size;
     this.responses.set(response.id, { ...response, size });
     for (const item of response.output) if (item.id !== undefined) this.items.set(item.id, item);
@@ -77,8 +77,8 @@ export class ResponseMemory {
 }
 
 /** Characters of all texts in a value. */
-function sizeOf(value: unknown): number {
+function measureSize(value: unknown): number {
   if (typeof value === 'string') return value.length;
   if (typeof value !== 'object' || value === null) return 1;
-  return Object.values(value).reduce((sum: number, field) => sum + sizeOf(field), 0);
+  return Object.values(value).reduce((sum: number, field) => sum + measureSize(field), 0);
 }

@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from '@retrace/client';
 import { isJsonObject } from '@retrace/trajectory/json';
 import type { EngineAnswer } from '../calls/answer.js';
 import { EventsReader } from '../calls/events-reader.js';
-import { numberOf, objectOf, textOf } from '../json/json-fields.js';
+import { asNumber, asObject, asText } from '../json/json-fields.js';
 import type { RecordedCall } from '../calls/protocol.js';
 
 /** The field of an item that each kind of delta extends, and the type of its part where the field is a list of parts. */
@@ -49,13 +49,13 @@ export class ResponsesReader extends EventsReader {
 
   protected read(event: JsonObject): void {
     this.count(event);
-    const type = textOf(event.type) ?? '';
-    const index = numberOf(event.output_index) ?? 0;
+    const type = asText(event.type) ?? '';
+    const index = asNumber(event.output_index) ?? 0;
     if (type === 'error') {
-      this.error = errorOf(event);
+      this.error = readError(event);
       this.close();
     } else if (type.startsWith('response.') && event.response !== undefined) {
-      this.response = objectOf(event.response);
+      this.response = asObject(event.response);
       this.isFinal = ['response.completed', 'response.incomplete', 'response.failed'].includes(type);
       if (this.isFinal) this.close();
     } else if (this.hole !== undefined) return;
@@ -67,7 +67,7 @@ export class ResponsesReader extends EventsReader {
 
   /** Some servers give every event the same number. */
   private count({ sequence_number }: JsonObject): void {
-    const number = numberOf(sequence_number);
+    const number = asNumber(sequence_number);
     if (number === null) return;
     if (this.lastNumber !== null && number > this.lastNumber + 1)
       this.miss(`event ${this.lastNumber + 1} of the answer never came`);
@@ -75,7 +75,7 @@ export class ResponsesReader extends EventsReader {
   }
 
   private addDelta(event: JsonObject, index: number, [field, type]: readonly [string, string | null]): void {
-    const delta = textOf(event.delta);
+    const delta = asText(event.delta);
     if (delta === null) {
       this.miss();
       return;
@@ -85,7 +85,7 @@ export class ResponsesReader extends EventsReader {
       parts: new Map(),
     };
     this.drafts.set(index, draft);
-    const key = `${field} ${numberOf(event.content_index) ?? numberOf(event.summary_index) ?? 0}`;
+    const key = `${field} ${asNumber(event.content_index) ?? asNumber(event.summary_index) ?? 0}`;
     const part = draft.parts.get(key) ?? { field, type, text: '' };
     part.text += delta;
     draft.parts.set(key, part);
@@ -93,11 +93,11 @@ export class ResponsesReader extends EventsReader {
 
   /** The items so far, in order; the last one may be a part of an item. */
   private items(): readonly JsonObject[] {
-    return [...this.drafts].sort(([a], [b]) => a - b).map(([, draft]) => itemOf(draft));
+    return [...this.drafts].sort(([a], [b]) => a - b).map(([, draft]) => toItem(draft));
   }
 }
 
-function itemOf({ item, parts }: DraftItem): JsonObject {
+function toItem({ item, parts }: DraftItem): JsonObject {
   const fields: Record<string, JsonValue> = {};
   for (const { field, type, text } of parts.values()) {
     const before = fields[field];
@@ -105,18 +105,18 @@ function itemOf({ item, parts }: DraftItem): JsonObject {
     else
       fields[field] = [
         ...(Array.isArray(before) ? (before as readonly JsonValue[]) : []),
-        partOf(type, text),
+        toPart(type, text),
       ];
   }
   return { ...item, ...fields };
 }
 
-function partOf(type: string, text: string): JsonObject {
+function toPart(type: string, text: string): JsonObject {
   return type === 'refusal' ? { type, refusal: text } : { type, text };
 }
 
 /** OpenAI writes the error's fields beside the type of the event; some servers nest them. */
-function errorOf(event: JsonObject): JsonObject {
-  const nested = objectOf(event.error);
+function readError(event: JsonObject): JsonObject {
+  const nested = asObject(event.error);
   return Object.keys(nested).length > 0 ? nested : { code: event.code, message: event.message };
 }

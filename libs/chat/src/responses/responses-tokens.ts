@@ -1,6 +1,6 @@
 import type { JsonObject, TokenUsage } from '@retrace/client';
-import { callTokens, idsOf, logprobsOf, missingTokens } from '../tokens/engine-tokens.js';
-import { hasOnlyObjects, objectsOf } from '../json/json-fields.js';
+import { callTokens, asIds, readLogprobs, missingTokens } from '../tokens/engine-tokens.js';
+import { hasOnlyObjects, asObjects } from '../json/json-fields.js';
 import type { PromptAndSampledTokens } from '../calls/protocol.js';
 
 const MESSAGES_WITH_TOKENS = ['input_messages', 'output_messages'] as const;
@@ -11,16 +11,16 @@ export function tokensOfResponse({
   output_messages,
   output,
 }: JsonObject): PromptAndSampledTokens | null {
-  const [prompt, ...prompts] = objectsOf(input_messages);
-  const [answer, ...answers] = objectsOf(output_messages);
+  const [prompt, ...prompts] = asObjects(input_messages);
+  const [answer, ...answers] = asObjects(output_messages);
   if (prompt === undefined || answer === undefined || prompts.length + answers.length > 0) return null;
-  const parts = objectsOf(output).flatMap(({ content }) => objectsOf(content));
-  const content = parts.flatMap(({ logprobs }) => objectsOf(logprobs));
-  return callTokens(idsOf(prompt.tokens), idsOf(answer.tokens), logprobsOf({ logprobs: { content } }));
+  const parts = asObjects(output).flatMap(({ content }) => asObjects(content));
+  const content = parts.flatMap(({ logprobs }) => asObjects(logprobs));
+  return callTokens(asIds(prompt.tokens), asIds(answer.tokens), readLogprobs({ logprobs: { content } }));
 }
 
 /** Compares the tokens of a response with its usage, as `missingTokens` does. */
-export function missingTokensOf(response: JsonObject, usage: TokenUsage | null): string | undefined {
+export function describeMissingTokens(response: JsonObject, usage: TokenUsage | null): string | undefined {
   const tokens = tokensOfResponse(response);
   return missingTokens(
     { prompt: tokens?.promptIds.length ?? null, sampled: tokens?.sampledIds.length ?? null },
@@ -32,11 +32,11 @@ export function missingTokensOf(response: JsonObject, usage: TokenUsage | null):
 export function unreadableField(response: JsonObject): string | undefined {
   const { output } = response;
   if (!hasOnlyObjects(output)) return 'output';
-  if (objectsOf(output).some(({ content }) => typeof content !== 'string' && !hasOnlyObjects(content)))
+  if (asObjects(output).some(({ content }) => typeof content !== 'string' && !hasOnlyObjects(content)))
     return 'content';
   return MESSAGES_WITH_TOKENS.find(
     (name) =>
       !hasOnlyObjects(response[name]) ||
-      objectsOf(response[name]).some(({ tokens }) => tokens != null && idsOf(tokens) === null),
+      asObjects(response[name]).some(({ tokens }) => tokens != null && asIds(tokens) === null),
   );
 }

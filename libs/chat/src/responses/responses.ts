@@ -1,12 +1,12 @@
 import type { ChatMessage, JsonObject } from '@retrace/client';
 import { chatMessage, messagesOfItems, outputOfItems, type ResponsesItem } from '@retrace/client/messages';
 import { isJsonObject } from '@retrace/trajectory/json';
-import { errorOfAnswer, wholenessOf, type EngineAnswer } from '../calls/answer.js';
-import { leadingObjects, listedObjects, objectOf, objectsOf, textOf } from '../json/json-fields.js';
+import { errorOfAnswer, describeWholeness, type EngineAnswer } from '../calls/answer.js';
+import { leadingObjects, listedObjects, asObject, asObjects, asText } from '../json/json-fields.js';
 import type { Protocol, RecordedCall, SamplingDefaults } from '../calls/protocol.js';
 import { responseUsage } from '../calls/usage.js';
 import { ResponseMemory } from './response-memory.js';
-import { missingTokensOf, tokensOfResponse, unreadableField } from './responses-tokens.js';
+import { describeMissingTokens, tokensOfResponse, unreadableField } from './responses-tokens.js';
 import { ResponsesReader } from './responses-reader.js';
 import { sampledFields } from '../sampling/sampling.js';
 
@@ -45,14 +45,14 @@ interface ResponsesRequest {
 
 function readRequest(body: JsonObject, memory: ResponseMemory): ResponsesRequest {
   const input = inputItems(body, memory);
-  const conversationId = conversationOf(body);
+  const conversationId = findConversation(body);
   const previousId =
-    textOf(body.previous_response_id) ??
+    asText(body.previous_response_id) ??
     (conversationId === null ? null : memory.lastResponseOf(conversationId));
   const history = (previousId === null ? null : memory.itemsUpTo(previousId)) ?? [];
   const { instructions } = body;
   const system = Array.isArray(instructions)
-    ? messagesOfItems(objectsOf(instructions))
+    ? messagesOfItems(asObjects(instructions))
     : typeof instructions === 'string'
       ? [chatMessage({ role: 'system', content: instructions })]
       : [];
@@ -67,7 +67,7 @@ function readRequest(body: JsonObject, memory: ResponseMemory): ResponsesRequest
 
 function inputItems({ input }: JsonObject, memory: ResponseMemory): readonly ResponsesItem[] {
   if (typeof input === 'string') return [{ type: 'message', role: 'user', content: input }];
-  return (objectsOf(input) as readonly ResponsesItem[]).map((item) =>
+  return (asObjects(input) as readonly ResponsesItem[]).map((item) =>
     // The type may be left out of a reference.
     item.id !== undefined && (item.type === 'item_reference' || Object.keys(item).length === 1)
       ? (memory.item(item.id) ?? item)
@@ -75,17 +75,17 @@ function inputItems({ input }: JsonObject, memory: ResponseMemory): readonly Res
   );
 }
 
-function conversationOf({ conversation }: JsonObject): string | null {
-  return isJsonObject(conversation) ? textOf(conversation.id) : textOf(conversation);
+function findConversation({ conversation }: JsonObject): string | null {
+  return isJsonObject(conversation) ? asText(conversation.id) : asText(conversation);
 }
 
 /** Keeps what later requests may name; the server forgets responses that are not stored, so they are never named. */
 function remember(memory: ResponseMemory, asked: ResponsesRequest, answer: JsonObject): void {
-  const id = textOf(answer.id);
+  const id = asText(answer.id);
   if (id === null || asked.body.store === false) return;
   const { input, previousId } = asked;
-  const conversationId = asked.conversationId ?? conversationOf(answer);
-  const output = objectsOf(answer.output) as readonly ResponsesItem[];
+  const conversationId = asked.conversationId ?? findConversation(answer);
+  const output = asObjects(answer.output) as readonly ResponsesItem[];
   memory.remember({ id, previousId, conversationId, input, output });
 }
 
@@ -96,23 +96,23 @@ function recordedCall(
 ): RecordedCall {
   const { status, body } = answer;
   const usage = responseUsage(body.usage);
-  const wholeness = wholenessOf(answer, {
+  const wholeness = describeWholeness(answer, {
     unreadable: unreadableField(body),
-    missing: missingTokensOf(body, usage),
+    missing: describeMissingTokens(body, usage),
   });
   const items = leadingObjects(body.output) as readonly ResponsesItem[];
   return {
-    model: textOf(body.model) ?? textOf(asked.body.model),
+    model: asText(body.model) ?? asText(asked.body.model),
     prompt: asked.prompt,
     tools: listedObjects(asked.body.tools),
     output: items.length > 0 || isAnswered(body) ? outputOfItems(items) : null,
     otherOutputs: [],
-    finishReason: wholeness.isCut ? null : finishReasonOf(body),
+    finishReason: wholeness.isCut ? null : findFinishReason(body),
     usage,
     ...sampledFields(withToldSampling(asked.body, body), { min_p: 0, ...defaults }),
     tokens: tokensOfResponse(body),
     weightVersion: null,
-    responseId: textOf(body.id),
+    responseId: asText(body.id),
     error: errorOfAnswer(status, body) ?? errorOfResponse(status, body),
     ...wholeness,
   };
@@ -126,12 +126,12 @@ function isAnswered({ status }: JsonObject): boolean {
 /** A failed response: HTTP has answered 200 by then. */
 function errorOfResponse(status: number, { error }: JsonObject): RecordedCall['error'] {
   if (!isJsonObject(error)) return null;
-  return { status, message: textOf(error.message) ?? textOf(error.code) ?? JSON.stringify(error) };
+  return { status, message: asText(error.message) ?? asText(error.code) ?? JSON.stringify(error) };
 }
 
 /** Status of the response, or why it is incomplete. */
-function finishReasonOf({ status, incomplete_details: details }: JsonObject): string | null {
-  return textOf(objectOf(details).reason) ?? textOf(status);
+function findFinishReason({ status, incomplete_details: details }: JsonObject): string | null {
+  return asText(asObject(details).reason) ?? asText(status);
 }
 
 /** The request with what the answer tells of sampling, which knows the server's defaults. vLLM's responses have no `min_p`. */

@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue, Sampling } from '@retrace/client';
 import { isJsonObject } from '@retrace/trajectory/json';
-import { numberOf } from '../json/json-fields.js';
+import { asNumber } from '../json/json-fields.js';
 import type { RecordedCall, SamplingDefaults } from '../calls/protocol.js';
 
 /** Values that leave the distribution of the model as it is. */
@@ -40,9 +40,9 @@ export function sampledFields(body: JsonObject, defaults: SamplingDefaults): Sam
   ];
   return {
     sampling: isExpressible
-      ? samplingOf({ ...body, temperature: body.temperature ?? defaults.temperature })
+      ? findSampling({ ...body, temperature: body.temperature ?? defaults.temperature })
       : null,
-    ...(!isExpressible && { statedSampling: statedOf(body) }),
+    ...(!isExpressible && { statedSampling: readStated(body) }),
     ...(reasons.length > 0 && { untrainable: reasons.join('; ') }),
   };
 }
@@ -51,17 +51,17 @@ function isMissing(value: JsonValue | undefined): boolean {
   return value === undefined || value === null;
 }
 
-function statedOf(body: JsonObject): JsonObject {
+function readStated(body: JsonObject): JsonObject {
   return Object.fromEntries(NAMES.flatMap((name) => (isMissing(body[name]) ? [] : [[name, body[name]]])));
 }
 
 /** Reads the sampling parameters that a request gives; null where nobody knows its temperature. */
-function samplingOf(body: JsonObject): Sampling | null {
-  const temperature = numberOf(body.temperature);
+function findSampling(body: JsonObject): Sampling | null {
+  const temperature = asNumber(body.temperature);
   if (temperature === null) return null;
-  const topK = numberOf(body.top_k);
-  const topP = numberOf(body.top_p);
-  const maxNewTokens = numberOf(body.max_completion_tokens) ?? numberOf(body.max_tokens);
+  const topK = asNumber(body.top_k);
+  const topP = asNumber(body.top_p);
+  const maxNewTokens = asNumber(body.max_completion_tokens) ?? asNumber(body.max_tokens);
   return {
     temperature,
     ...(topK !== null && topK > 0 && { topK }),

@@ -99,11 +99,11 @@ function readGenerated(meta: Meta): GeneratedTokens {
   );
   const { type, matched } = meta.finish_reason ?? {};
   const stopReason = type !== 'stop' ? 'length' : typeof matched === 'string' ? 'stopString' : 'stopToken';
-  return { tokenIds, logprobs, versions: versionsOf(meta, tokenIds.length), stopReason };
+  return { tokenIds, logprobs, versions: listVersions(meta, tokenIds.length), stopReason };
 }
 
 /** Spans of the weights' versions; where the server names one version only, the whole turn is its. */
-function versionsOf(
+function listVersions(
   { weight_version, weight_versions }: Meta,
   numTokens: number,
 ): readonly VersionSpan[] | null {

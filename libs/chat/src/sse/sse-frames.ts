@@ -44,7 +44,7 @@ export class SseFrames {
       const end = BLANK_LINE.lastIndex;
       // The line feed that belongs to this carriage return may still come.
       if (end === seen.length && match[0].endsWith('\r')) break;
-      frames.push(frameOf(this.takeHeld() + seen.slice(start, end)));
+      frames.push(toFrame(this.takeHeld() + seen.slice(start, end)));
       start = end;
     }
     this.hold(seen.slice(start));
@@ -55,7 +55,7 @@ export class SseFrames {
   /** @returns what came after the last blank line, which some servers leave out at their end; null when nothing did */
   finish(): SseFrame | null {
     const rest = this.takeHeld();
-    return rest === '' ? null : frameOf(rest);
+    return rest === '' ? null : toFrame(rest);
   }
 
   private hold(text: string): void {
@@ -84,7 +84,7 @@ function isData(line: string): boolean {
   return line === 'data' || line.startsWith('data:');
 }
 
-function frameOf(raw: string): SseFrame {
+function toFrame(raw: string): SseFrame {
   let event: string | null = null;
   const data: string[] = [];
   let isUnreadable = false;

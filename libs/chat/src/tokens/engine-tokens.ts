@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue, TokenUsage } from '@retrace/client';
 import { isJsonObject } from '@retrace/trajectory/json';
-import { objectsOf } from '../json/json-fields.js';
+import { asObjects } from '../json/json-fields.js';
 import type { PromptAndSampledTokens } from '../calls/protocol.js';
 
 /** vLLM writes this for a log-probability that it does not have. */
@@ -11,25 +11,25 @@ export const PROMPT_IDS = 'prompt_token_ids';
 export const SAMPLED_IDS = ['token_ids', 'response_token_ids'] as const;
 
 /** Tokens of a prompt: of the answer, or of its first choice. */
-export function promptIdsOf(answer: JsonObject): readonly number[] | null {
-  return idsOf(answer[PROMPT_IDS]) ?? idsOf(objectsOf(answer.choices)[0]?.[PROMPT_IDS]);
+export function readPromptIds(answer: JsonObject): readonly number[] | null {
+  return asIds(answer[PROMPT_IDS]) ?? asIds(asObjects(answer.choices)[0]?.[PROMPT_IDS]);
 }
 
 /** The field of an answer, a choice or a chunk that should be token ids and is something else; undefined where there is none. */
 export function unreadableIds(part: JsonObject): string | undefined {
-  return [PROMPT_IDS, ...SAMPLED_IDS].find((name) => part[name] != null && idsOf(part[name]) === null);
+  return [PROMPT_IDS, ...SAMPLED_IDS].find((name) => part[name] != null && asIds(part[name]) === null);
 }
 
 /** Sampled tokens of a choice, or of a chunk of it. */
-export function sampledIdsOf(choice: JsonObject): readonly number[] | null {
-  return idsOf(choice[SAMPLED_IDS[0]]) ?? idsOf(choice[SAMPLED_IDS[1]]);
+export function readSampledIds(choice: JsonObject): readonly number[] | null {
+  return asIds(choice[SAMPLED_IDS[0]]) ?? asIds(choice[SAMPLED_IDS[1]]);
 }
 
 /** Log-probabilities of sampled tokens of a choice: of chat completions (`content`), or of completions (`token_logprobs`). */
-export function logprobsOf({ logprobs }: JsonObject): readonly (number | null)[] | null {
+export function readLogprobs({ logprobs }: JsonObject): readonly (number | null)[] | null {
   if (!isJsonObject(logprobs)) return null;
   if (Array.isArray(logprobs.content))
-    return objectsOf(logprobs.content).map(({ logprob }) => knownLogprob(logprob));
+    return asObjects(logprobs.content).map(({ logprob }) => knownLogprob(logprob));
   if (Array.isArray(logprobs.token_logprobs))
     return (logprobs.token_logprobs as readonly JsonValue[]).map(knownLogprob);
   return null;
@@ -65,16 +65,16 @@ export function missingTokens(counted: CountedTokens, usage: TokenUsage | null):
 
 /** Counts the token ids of an answer. The usage is that of all choices, so each of them must have its ids. */
 export function countTokens(body: JsonObject): CountedTokens {
-  const ids = objectsOf(body.choices).map(sampledIdsOf);
+  const ids = asObjects(body.choices).map(readSampledIds);
   const sum = ids.reduce((total: number, some) => total + (some?.length ?? 0), 0);
   return {
-    prompt: promptIdsOf(body)?.length ?? null,
+    prompt: readPromptIds(body)?.length ?? null,
     sampled: ids.length > 0 && !ids.includes(null) ? sum : null,
   };
 }
 
 /** Version of the weights as the engine names it (SGLang); null where the answer does not tell. */
-export function weightVersionOf({ metadata }: JsonObject): string | null {
+export function readWeightVersion({ metadata }: JsonObject): string | null {
   if (!isJsonObject(metadata)) return null;
   const version = metadata.weight_version;
   return typeof version === 'string' ? version : null;
@@ -86,7 +86,7 @@ export function knownLogprob(value: unknown): number | null {
 }
 
 /** A list of token ids; null for anything else. */
-export function idsOf(value: JsonValue | undefined): readonly number[] | null {
+export function asIds(value: JsonValue | undefined): readonly number[] | null {
   if (!Array.isArray(value)) return null;
   const ids = value as readonly JsonValue[];
   return ids.every((id) => typeof id === 'number' && Number.isInteger(id) && id >= 0)

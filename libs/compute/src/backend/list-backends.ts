@@ -46,13 +46,13 @@ export async function listBackends({
     const isAvailable = obstacle === null;
     const isFirst = isAvailable && !statuses.some(({ isChosen }) => isChosen);
     const isChosen = isFirst && environment.backends.includes(name);
-    const installations = await installationsOf(name, environment, verify);
+    const installations = await listInstallations(name, environment, verify);
     statuses.push({ name, isAvailable, isChosen, obstacle, installations });
   }
   return statuses;
 }
 
-async function installationsOf(
+async function listInstallations(
   name: BackendName,
   { cacheDirectory, tensorflowVersion }: ComputeEnvironment,
   verify: boolean,

@@ -98,7 +98,7 @@ export async function activateAddon(
   configureTensorflow(settings, process.env);
   restoreRemovedUtilities();
   const load = (): LoadedBinding => require(realpathSync(path)) as LoadedBinding;
-  const host = hostPath === undefined ? null : hostOf(hostPath);
+  const host = hostPath === undefined ? null : findHost(hostPath);
   // Before TensorFlow starts its threads, which get this thread's mask of signals.
   host?.keepSignalsOffHeap();
   const binding = host === null || isVerbose ? load() : host.silently(load);
@@ -122,7 +122,7 @@ interface HostAddon {
 }
 
 /** Null where it does not load. */
-function hostOf(path: string): HostAddon | null {
+function findHost(path: string): HostAddon | null {
   try {
     return require(realpathSync(path)) as HostAddon;
   } catch {

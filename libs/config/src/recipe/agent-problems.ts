@@ -56,7 +56,7 @@ export function agentProblems(recipe: Recipe): string[] {
 
 function formatProblems(agent: AgentRecipe): string[] {
   if (agent.formatModule !== undefined) return [];
-  const message = messageOf(() => agentSettings(agent));
+  const message = catchMessage(() => agentSettings(agent));
   if (message !== null) return [`agent.format: ${message}`];
   if (agent.toolsInChatTemplate && !agent.tools)
     return ['"agent.tools" is required with agent.toolsInChatTemplate'];
@@ -69,7 +69,7 @@ function templateProblems(agent: AgentRecipe): string[] {
   const sources = { system, firstUser, user, summary: agent.summaryTemplate ?? null };
   if (module !== undefined) return [];
   const policy = history?.policy ?? 'observation';
-  const message = messageOf(() => agentTemplates(sources, policy));
+  const message = catchMessage(() => agentTemplates(sources, policy));
   if (message !== null) return [`agent.${message}`];
   const tells = invalidAction?.tell ?? true;
   if (user !== null && tells && !agentTemplates(sources, policy).user.placeholders.has('problem')) {
@@ -124,7 +124,7 @@ function budgetProblems(recipe: Recipe, { maxPromptTokens, maxEpisodeTokens }: A
   return problems;
 }
 
-function messageOf(action: () => unknown): string | null {
+function catchMessage(action: () => unknown): string | null {
   try {
     action();
     return null;

@@ -71,14 +71,14 @@ export function rejectionRules(rules: readonly RejectionRuleRecipe[] | undefined
 }
 
 function policyLossProblems({ loss }: Recipe): string[] {
-  const policyLoss = faultOf('loss', () => getPolicyLoss(loss.policyLoss));
+  const policyLoss = listFaults('loss', () => getPolicyLoss(loss.policyLoss));
   if (policyLoss.length > 0) return policyLoss;
   if (loss.policyLoss === 'crossEntropy') {
     return [
       'loss.policyLoss: got "crossEntropy", which ignores advantages; to imitate an agent, set "imitation"',
     ];
   }
-  return faultOf('loss', () =>
+  return listFaults('loss', () =>
     resolvePolicyLossOptions(getPolicyLoss(loss.policyLoss), policyLossOptions(loss)),
   );
 }
@@ -89,7 +89,7 @@ function advantageProblems({ advantage }: Recipe): string[] {
       'advantage.estimator "retrace" needs the Q value of every token, which no critic here gives; with a value critic its traces are those of "vtrace": use that',
     ];
   }
-  return faultOf('advantage', () =>
+  return listFaults('advantage', () =>
     resolveAdvantageOptions(getAdvantageEstimator(advantage.estimator), advantage.options),
   );
 }
@@ -107,9 +107,9 @@ function correctionProblems({ loss: { rolloutCorrection } }: Recipe): string[] {
   const input = { offsets: Int32Array.of(0), proximalLogprobs: none, behaviorLogprobs: none };
   return [
     ...(importance
-      ? faultOf('loss.rolloutCorrection.importance', () => importanceWeights(input, importance))
+      ? listFaults('loss.rolloutCorrection.importance', () => importanceWeights(input, importance))
       : []),
-    ...faultOf('loss.rolloutCorrection', () =>
+    ...listFaults('loss.rolloutCorrection', () =>
       rejectTokens(input, { rules: rejectionRules(rejection), vetoBelow }),
     ),
   ];
@@ -127,7 +127,7 @@ function klProblems({ loss }: Recipe): string[] {
   if (!adaptive) return [];
   if (coefficient === 0)
     return ['loss.kl.coefficient: got 0, must be positive where loss.kl.adaptive is set'];
-  return faultOf('loss.kl.adaptive', () =>
+  return listFaults('loss.kl.adaptive', () =>
     adaptKlCoefficient(coefficient, { meanKl: 0, numSamples: 0 }, adaptive),
   );
 }
@@ -230,7 +230,7 @@ function combinationProblems(recipe: Recipe): string[] {
   }).map((fault) => `advantage ${advantage.estimator} with loss ${loss.policyLoss}: ${fault}`);
 }
 
-function faultOf(field: string, check: () => unknown): string[] {
+function listFaults(field: string, check: () => unknown): string[] {
   try {
     check();
     return [];

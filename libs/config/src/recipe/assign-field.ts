@@ -32,9 +32,9 @@ export function assignField(target: PlainObject, assignment: string): string | n
 function pathFault(path: readonly string[]): string | null {
   let node: unknown = plainToInstance(Recipe, nested(path));
   for (const [depth, name] of path.entries()) {
-    const known = fieldsOf(node);
+    const known = readFields(node);
     if (isReserved(name) || known?.some((field) => field.name === name) === false) {
-      const here = known === null ? '' : `; ${namesOf(known)}`;
+      const here = known === null ? '' : `; ${joinNames(known)}`;
       return `unknown field "${showText(path.slice(0, depth + 1).join('.'))}"${here}`;
     }
     node = isRecord(node) ? node[name] : undefined;
@@ -47,7 +47,7 @@ export function isWordField(named: readonly string[]): boolean {
   const path = presentPath(named);
   let node: unknown = plainToInstance(Recipe, nested(path));
   for (const name of path.slice(0, -1)) node = isRecord(node) ? node[name] : undefined;
-  if (fieldsOf(node) === null) return false;
+  if (readFields(node) === null) return false;
   const { constructor } = node as object;
   return getMetadataStorage()
     .getTargetValidationMetadatas(constructor, '', false, false)
@@ -60,11 +60,11 @@ function nested(path: readonly string[]): PlainObject {
 }
 
 /** Fields of an instance's class; null for a plain object. */
-function fieldsOf(node: unknown): readonly DeclaredField[] | null {
+function readFields(node: unknown): readonly DeclaredField[] | null {
   return isRecord(node) && node.constructor !== Object ? declaredFields(node.constructor) : null;
 }
 
-function namesOf(fields: readonly DeclaredField[]): string {
+function joinNames(fields: readonly DeclaredField[]): string {
   const names = (isAdvanced: boolean) =>
     fields.flatMap((field) => (field.isAdvanced === isAdvanced ? [field.name] : [])).join(', ');
   const expert = names(true) === '' ? '' : `; those for experts ${names(true)}`;

@@ -1,5 +1,5 @@
 import { needsCollector, needsValidator } from './data-problems.js';
-import { engineOf } from './engine-problems.js';
+import { resolveEngine } from './engine-problems.js';
 import type { Recipe } from './recipe.js';
 
 /**
@@ -13,7 +13,7 @@ export function isColocated(recipe: Recipe, numCollectors: number): boolean {
 
 function takeTurns({ collection, sampler, ...recipe }: Recipe): boolean {
   if (collection.maxStaleness > 0 || sampler?.limiter) return false;
-  return !collection.endpoint && engineOf(recipe).kind === 'tensorflow';
+  return !collection.endpoint && resolveEngine(recipe).kind === 'tensorflow';
 }
 
 /** Up to so many processors, the process of a small policy also validates. */

@@ -1,5 +1,5 @@
 import { tokenServer } from '@retrace/chat';
-import { engineOf } from './engine-problems.js';
+import { resolveEngine } from './engine-problems.js';
 import type { TeacherEndpointRecipe } from './distillation-recipe.js';
 import type { Recipe } from './recipe.js';
 
@@ -15,7 +15,7 @@ export function distillationProblems(recipe: Recipe): string[] {
       `distillation.teacher: got ${named.join(' and ') || 'none of policy, model and endpoint'}, must have one of policy, model and endpoint`,
     );
   }
-  if (model && engineOf(recipe).kind === 'torch') {
+  if (model && resolveEngine(recipe).kind === 'torch') {
     problems.push(
       `distillation.teacher.model: got "${model}", must be absent with engine "torch", which evaluates policies of its own model only; name a policy of a run, or a server of the model`,
     );

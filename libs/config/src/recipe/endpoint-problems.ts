@@ -2,7 +2,7 @@ import { WEIGHT_SERVER_KINDS, tokenServer } from '@retrace/chat';
 import { agentSettings } from './agent-problems.js';
 import { endpointUrls, type EndpointRecipe } from './endpoint-recipe.js';
 import { hasAdapters } from './model-recipe.js';
-import { engineOf } from './engine-problems.js';
+import { resolveEngine } from './engine-problems.js';
 import type { Recipe } from './recipe.js';
 import { showValue } from './show-value.js';
 
@@ -68,7 +68,7 @@ function addressProblems(endpoint: EndpointRecipe): string[] {
 /** The server is that of the engine, whose section says where it is. */
 function tinkerProblems(recipe: Recipe): string[] {
   const problems: string[] = [];
-  if (engineOf(recipe).kind !== 'tinker')
+  if (resolveEngine(recipe).kind !== 'tinker')
     problems.push(
       `collection.endpoint.kind: got "tinker", which needs engine "tinker": its server has only the weights that it trained`,
     );

@@ -4,7 +4,7 @@ import { tinkerProblems } from './tinker-problems.js';
 import { verlProblems } from './verl-problems.js';
 
 /** The engine that a recipe asks for; TensorFlow.js where it names none. */
-export function engineOf({ engine }: Pick<Recipe, 'engine'>): EngineRecipe {
+export function resolveEngine({ engine }: Pick<Recipe, 'engine'>): EngineRecipe {
   return engine ?? { kind: 'tensorflow' };
 }
 

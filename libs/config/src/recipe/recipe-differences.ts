@@ -20,10 +20,10 @@ export function recipeDifferences(
   first: Recipe | Readonly<Record<string, unknown>>,
   second: Recipe | Readonly<Record<string, unknown>>,
 ): RecipeDifference[] {
-  return differencesOf(inPresentShape(first as PlainObject), inPresentShape(second as PlainObject), '');
+  return listDifferences(inPresentShape(first as PlainObject), inPresentShape(second as PlainObject), '');
 }
 
-function differencesOf(
+function listDifferences(
   first: Readonly<Record<string, unknown>>,
   second: Readonly<Record<string, unknown>>,
   prefix: string,
@@ -32,7 +32,7 @@ function differencesOf(
   return [...names].flatMap((name): RecipeDifference[] => {
     const [a, b] = [first[name], second[name]];
     const field = `${prefix}${name}`;
-    if (isRecord(a) && isRecord(b)) return differencesOf(a, b, `${field}.`);
+    if (isRecord(a) && isRecord(b)) return listDifferences(a, b, `${field}.`);
     return isEqual(a ?? null, b ?? null) ? [] : [{ field, first: a, second: b }];
   });
 }
@@ -40,6 +40,6 @@ function differencesOf(
 function isEqual(a: unknown, b: unknown): boolean {
   if (Array.isArray(a) && Array.isArray(b))
     return a.length === b.length && a.every((entry, i) => isEqual(entry, b[i]));
-  if (isRecord(a) && isRecord(b)) return differencesOf(a, b, '').length === 0;
+  if (isRecord(a) && isRecord(b)) return listDifferences(a, b, '').length === 0;
   return Object.is(a, b);
 }

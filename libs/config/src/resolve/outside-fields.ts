@@ -37,7 +37,7 @@ interface FieldText {
  * @throws ConfigError `RECIPE_INVALID` naming the field, its value and the rule
  */
 export function requireInside(recipe: Recipe): void {
-  const outside = textsOf(JSON.parse(JSON.stringify(recipe)), []).filter(({ path }) => !isInside(path));
+  const outside = readTexts(JSON.parse(JSON.stringify(recipe)), []).filter(({ path }) => !isInside(path));
   if (outside.length === 0) return;
   const builtIn = Object.keys(recipes).map((name) => resolveRecipe(name));
   for (const { path, value } of outside) {
@@ -51,11 +51,11 @@ export function requireInside(recipe: Recipe): void {
 }
 
 /** The texts below a node. A list with a text counts as one value, so that no two built-in lists make a third. */
-function textsOf(node: unknown, path: readonly string[]): FieldText[] {
+function readTexts(node: unknown, path: readonly string[]): FieldText[] {
   if (typeof node === 'string' || (Array.isArray(node) && node.some((item) => typeof item === 'string')))
     return [{ path, value: node }];
   if (typeof node !== 'object' || node === null) return [];
-  return Object.entries(node).flatMap(([name, inner]) => textsOf(inner, [...path, name]));
+  return Object.entries(node).flatMap(([name, inner]) => readTexts(inner, [...path, name]));
 }
 
 function isInside(path: readonly string[]): boolean {

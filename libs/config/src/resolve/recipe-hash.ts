@@ -5,15 +5,15 @@ import type { Recipe } from '../recipe/recipe.js';
 
 /** SHA-256 over the recipe's canonical JSON (keys sorted), hex: without its engine and its division into processes, so that a run of it may go on with others. */
 export function recipeHash(recipe: Recipe): string {
-  return hashOf(recipe);
+  return hashShape(recipe);
 }
 
 /** As `recipeHash`, of the recipe as its user wrote it: runs of one request have it in common, also when their data has grown since. */
 export function requestHash(recipe: Recipe): string {
-  return hashOf(withoutContents(recipe) as Recipe);
+  return hashShape(withoutContents(recipe) as Recipe);
 }
 
-function hashOf(recipe: Pick<Recipe, 'loss' | 'advantage'>): string {
+function hashShape(recipe: Pick<Recipe, 'loss' | 'advantage'>): string {
   const { engine: _, process: __, ...others } = inHashedShape(recipe) as Partial<Recipe>;
   return createHash('sha256')
     .update(JSON.stringify(sortKeys(others)))

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { DatasetRow } from '../formats/dataset-format.js';
 import { checkContamination, isContaminated, type RowIdentity } from './contamination.js';
-import { nGrams, wordsOf } from './n-grams.js';
+import { nGrams, splitWords } from './n-grams.js';
 
 const row = (content: string): DatasetRow => ({ messages: [{ role: 'user', content }] });
 const words = (text: string) => text.split(' ');
@@ -40,7 +40,7 @@ describe('n-grams', () => {
   });
 
   it('read only what was said, in lower case', () => {
-    expect(wordsOf({ ...row('Hello, World 42!'), item_id: 'secret' })).toEqual(['hello', 'world', '42']);
+    expect(splitWords({ ...row('Hello, World 42!'), item_id: 'secret' })).toEqual(['hello', 'world', '42']);
   });
 });
 

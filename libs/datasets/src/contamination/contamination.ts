@@ -1,5 +1,5 @@
 import type { DatasetRow } from '../formats/dataset-format.js';
-import { nGrams, wordsOf } from './n-grams.js';
+import { nGrams, splitWords } from './n-grams.js';
 
 /** The tasks and states that a row comes from. */
 export interface RowIdentity {
@@ -87,14 +87,14 @@ async function rowsWithSharedNGrams(
   const rows: Set<number>[] = [];
   const numRowsWith = new Map<number, number>();
   for await (const row of rowsOf(split)) {
-    const grams = nGrams(wordsOf(row), nGramWords);
+    const grams = nGrams(splitWords(row), nGramWords);
     rows.push(grams);
     for (const gram of grams) numRowsWith.set(gram, (numRowsWith.get(gram) ?? 0) + 1);
   }
   const limit = Math.max(1, TEMPLATE_FRACTION * rows.length);
   const found = new Set<number>();
   for await (const row of rowsOf(base)) {
-    for (const gram of nGrams(wordsOf(row), nGramWords))
+    for (const gram of nGrams(splitWords(row), nGramWords))
       if ((numRowsWith.get(gram) ?? Infinity) <= limit) found.add(gram);
   }
   return rows.flatMap((grams, r) => ([...grams].some((gram) => found.has(gram)) ? [r] : []));

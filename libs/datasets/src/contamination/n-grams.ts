@@ -7,7 +7,7 @@ const TEXT_FIELDS = ['messages', 'prompt', 'completion', 'chosen', 'rejected', '
 const MESSAGE_TEXTS = ['content', 'value', 'message', 'reasoning_content'];
 
 /** The words of a row, in lower case: runs of letters and digits. */
-export function wordsOf(row: DatasetRow): string[] {
+export function splitWords(row: DatasetRow): string[] {
   const texts = TEXT_FIELDS.flatMap((field) => textsIn(row[field] ?? null));
   return (
     texts
@@ -34,7 +34,7 @@ const SECOND_PRIME = 0x85ebca6b;
  * Hashes each distinct stretch of `n` words to 53 bits. Fewer than `n` words are one stretch; no words none.
  */
 export function nGrams(words: readonly string[], n: number): Set<number> {
-  const hashes = words.map(hashOf);
+  const hashes = words.map(hashWord);
   const grams = new Set<number>();
   for (let from = 0; from === 0 || from + n <= hashes.length; from += 1) {
     if (hashes.length === 0) break;
@@ -49,7 +49,7 @@ export function nGrams(words: readonly string[], n: number): Set<number> {
   return grams;
 }
 
-function hashOf(word: string): number {
+function hashWord(word: string): number {
   let hash = 0x811c9dc5;
   for (let c = 0; c < word.length; c += 1) hash = Math.imul(hash ^ word.charCodeAt(c), FIRST_PRIME);
   return hash ^ (hash >>> 15);

@@ -13,7 +13,7 @@ export async function writeParquet(
   columns: readonly (readonly SchemaElement[])[],
   rows: AsyncIterable<DatasetRow>,
 ): Promise<void> {
-  const convert = columns.map((elements) => converterOf([...elements]));
+  const convert = columns.map((elements) => chooseConverter([...elements]));
   async function* converted() {
     for await (const row of rows)
       yield Object.fromEntries(columns.map(([{ name }], c) => [name, convert[c](row[name] ?? null)]));
@@ -30,12 +30,12 @@ export async function writeParquet(
 type Converter = (value: Json) => unknown;
 
 /** Takes a column's elements from the front of `elements`, and returns how its values are converted. */
-function converterOf(elements: SchemaElement[]): Converter {
+function chooseConverter(elements: SchemaElement[]): Converter {
   const element = elements.shift();
   if (element?.num_children === undefined) return leafConverter(element);
   const names = Array.from({ length: element.num_children }, () => {
     const name = elements[0].name;
-    return [name, converterOf(elements)] as const;
+    return [name, chooseConverter(elements)] as const;
   });
   if (element.converted_type === 'LIST') {
     const [, item] = names[0];

@@ -12,7 +12,7 @@ interface ToolCall {
 /** The agent's entry of a step: its message, tool calls, and what they cost. */
 export function agentStep(step: StoredStep, tokens: CallTokenIds | null, info: Json): Record<string, Json> {
   const message = outputMessage(step) ?? { role: 'assistant', content: '' };
-  const metrics = metricsOf(step, tokens);
+  const metrics = toMetrics(step, tokens);
   return {
     timestamp: step.occurredAt,
     source: 'agent',
@@ -20,7 +20,7 @@ export function agentStep(step: StoredStep, tokens: CallTokenIds | null, info: J
     ...messageFields(message),
     ...(Object.keys(metrics).length > 0 && { metrics }),
     llm_call_count: 1,
-    extra: { retrace: retraceOf(step, tokens, info) },
+    extra: { retrace: toRetraceFields(step, tokens, info) },
   };
 }
 
@@ -34,12 +34,12 @@ function messageFields(message: RecordedMessage): Record<string, Json> {
   return {
     message: typeof content === 'string' ? content : content === null ? '' : writeJson(content),
     ...(typeof reasoning === 'string' && reasoning !== '' && { reasoning_content: reasoning }),
-    ...(Array.isArray(calls) && calls.length > 0 && { tool_calls: (calls as ToolCall[]).map(toolCallOf) }),
+    ...(Array.isArray(calls) && calls.length > 0 && { tool_calls: (calls as ToolCall[]).map(toToolCall) }),
   };
 }
 
 /** Fields that the format has no place for; see `AtifRetraceStep`. Missing = unknown. */
-function retraceOf(step: StoredStep, tokens: CallTokenIds | null, info: Json): Record<string, Json> {
+function toRetraceFields(step: StoredStep, tokens: CallTokenIds | null, info: Json): Record<string, Json> {
   const { reward, anchor, details } = step;
   const { parsedAction, actionValid, rewards, terminated, truncated, sampling } = details ?? {};
   const { engine, tokenizerHash, logprobMode } = details ?? {};
@@ -81,22 +81,22 @@ export function withObservation(
   last.observation = { results: [...before, ...known] };
 }
 
-function toolCallOf({ id, function: called }: ToolCall, index: number): Record<string, Json> {
+function toToolCall({ id, function: called }: ToolCall, index: number): Record<string, Json> {
   const text = called?.arguments ?? '';
   return {
     tool_call_id: id ?? `call_${index}`,
     function_name: called?.name ?? '',
-    ...argumentsOf(text),
+    ...parseArguments(text),
   };
 }
 
 /** ATIF's arguments are an object; text that is none is kept under `extra`. */
-function argumentsOf(text: string): Record<string, Json> {
+function parseArguments(text: string): Record<string, Json> {
   const value = argumentsObject(text);
   return value === null ? { arguments: {}, extra: { arguments_text: text } } : { arguments: value };
 }
 
-function metricsOf({ usage }: StoredStep, tokens: CallTokenIds | null): Record<string, Json> {
+function toMetrics({ usage }: StoredStep, tokens: CallTokenIds | null): Record<string, Json> {
   const metrics = {
     prompt_tokens: usage.inputTokens ?? tokens?.numPromptTokens ?? null,
     completion_tokens: usage.outputTokens ?? tokens?.completionIds.length ?? null,

@@ -1,7 +1,7 @@
 import { writeJson } from '@retrace/rows';
 import { isJsonObject, type Json } from '@retrace/trajectory';
 import { agentStep, copiedStep, withObservation } from './atif-steps.js';
-import { keptMessagesOf } from '../contexts.js';
+import { countKeptMessages } from '../contexts.js';
 import { toolsOfEpisode, toolsOfStep } from '../tool-definitions.js';
 import { stepTokens } from './atif-tokens.js';
 import {
@@ -31,14 +31,14 @@ export const atif: DatasetFormat = {
   build: ({ members: [{ episode: selected }] }, [episode]) =>
     episode.steps.length === 0
       ? noRow('the episode has no step')
-      : newRow(trajectoryOf(episode, selected.score)),
+      : newRow(toTrajectory(episode, selected.score)),
 };
 
-function trajectoryOf(episode: StoredEpisode, score: number | null): DatasetRow {
+function toTrajectory(episode: StoredEpisode, score: number | null): DatasetRow {
   const { runId, episodeId, agent } = episode;
   const model = episode.steps.find((step) => step.model !== '')?.model;
   const tools = [toolsOfEpisode(episode), ...episode.steps.map(toolsOfStep)].find((list) => list !== null);
-  const steps = stepsOf(episode).map((step, index) => ({ step_id: index + 1, ...step }));
+  const steps = listSteps(episode).map((step, index) => ({ step_id: index + 1, ...step }));
   return {
     schema_version: 'ATIF-v1.8',
     session_id: runId,
@@ -50,15 +50,15 @@ function trajectoryOf(episode: StoredEpisode, score: number | null): DatasetRow 
       ...(tools !== undefined && { tool_definitions: tools }),
     },
     steps,
-    final_metrics: { ...totalsOf(episode), total_steps: steps.length },
+    final_metrics: { ...sumTotals(episode), total_steps: steps.length },
     extra: {
-      retrace: { ...retraceOf(episode), score },
+      retrace: { ...toRetraceFields(episode), score },
     },
   };
 }
 
 /** Fields that the format has no place for; see `AtifRetraceEpisode`. Missing = unknown. */
-function retraceOf(episode: StoredEpisode): Record<string, Json> {
+function toRetraceFields(episode: StoredEpisode): Record<string, Json> {
   const { environment, environmentSeed, samplingSeed, groupId, split, tags } = episode;
   const { success, endReason, endDetail, finalObservation } = episode;
   const known = {
@@ -79,10 +79,10 @@ function retraceOf(episode: StoredEpisode): Record<string, Json> {
 }
 
 /** The entries of a trajectory: what was said to the agent, and what it answered with what came back from that. */
-function stepsOf(episode: StoredEpisode): Record<string, Json>[] {
+function listSteps(episode: StoredEpisode): Record<string, Json>[] {
   const steps: Record<string, Json>[] = [];
   const tokens = stepTokens(episode.steps);
-  const kept = keptMessagesOf(episode);
+  const kept = countKeptMessages(episode);
   episode.steps.forEach((step, index) => {
     const timestamp = step.occurredAt;
     const isRewritten = kept[index] !== null;
@@ -127,7 +127,7 @@ function addInput(steps: Record<string, Json>[], message: RecordedMessage, times
 const textOf = (content: Json): string =>
   typeof content === 'string' ? content : content === null ? '' : writeJson(content);
 
-function totalsOf({ steps }: StoredEpisode): Record<string, Json> {
+function sumTotals({ steps }: StoredEpisode): Record<string, Json> {
   const sum = (values: readonly (number | null)[]) =>
     values.some((value) => value !== null)
       ? values.reduce<number>((total, value) => total + (value ?? 0), 0)

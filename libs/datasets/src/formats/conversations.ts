@@ -1,6 +1,6 @@
 import { writeJson } from '@retrace/rows';
 import type { Json } from '@retrace/trajectory';
-import { CONTEXT_UNKNOWN, type Sequence, sequencesOf } from '../contexts.js';
+import { CONTEXT_UNKNOWN, type Sequence, findSequences } from '../contexts.js';
 import type { EpisodeFacts, RecordedMessage, StoredEpisode, StoredStep } from '../stored-episode.js';
 import { type DatasetFormat, newRows, noRow } from './dataset-format.js';
 import { flag, float64, group, groups, text } from './parquet-columns.js';
@@ -35,7 +35,7 @@ export const conversations: DatasetFormat = {
     episodes.map((episode) => ({ split: episode.split, members: [{ episode, step: null }] })),
   build({ members: [{ episode: selected }] }, [episode]) {
     if (episode.steps.length === 0) return noRow('the episode has no step');
-    const sequences = sequencesOf(episode);
+    const sequences = findSequences(episode);
     if (sequences.kind === 'unknown') return noRow(CONTEXT_UNKNOWN);
     if (sequences.value.length === 0) return noRow('the episode has no answer');
     const { environment, environmentSeed, task, success, endReason, endDetail, agent } = episode;
@@ -45,8 +45,8 @@ export const conversations: DatasetFormat = {
     };
     return newRows(
       sequences.value.map((sequence) => ({
-        item_id: itemIdOf(episode),
-        conversations: turnsOf(sequence, episode),
+        item_id: toItemId(episode),
+        conversations: listTurns(sequence, episode),
         reward: selected.score,
         info,
       })),
@@ -55,7 +55,7 @@ export const conversations: DatasetFormat = {
 };
 
 /** The id of an item, whose number after the last `_` AgentGym reads as the index of the task. */
-function itemIdOf({ episodeId, environment, environmentSeed, task }: EpisodeFacts): string {
+function toItemId({ episodeId, environment, environmentSeed, task }: EpisodeFacts): string {
   const { itemId, index } = (JSON.parse(task) ?? {}) as { readonly itemId?: Json; readonly index?: Json };
   if (typeof itemId === 'string') return itemId;
   const number = typeof index === 'number' ? index : environmentSeed;
@@ -64,23 +64,23 @@ function itemIdOf({ episodeId, environment, environmentSeed, task }: EpisodeFact
 
 type Turn = Record<string, Json>;
 
-function turnsOf(
+function listTurns(
   { messages, answers, isLast }: Sequence,
   { finalObservation, steps }: StoredEpisode,
 ): Turn[] {
-  const turns = messages.map(turnOf);
+  const turns = messages.map(toTurn);
   if (isLast && finalObservation !== '') turns.push({ from: 'human', value: finalObservation, loss: null });
-  for (const { step, at } of answers) Object.assign(turns[at + 1] ?? turns[at], outcomeOf(steps[step]));
+  for (const { step, at } of answers) Object.assign(turns[at + 1] ?? turns[at], toOutcome(steps[step]));
   return turns;
 }
 
 /** Reward and info of a step, as far as they are known. */
-function outcomeOf({ reward, details }: StoredStep): Turn {
+function toOutcome({ reward, details }: StoredStep): Turn {
   const info = details?.info ?? null;
   return { ...(reward !== null && { reward }), ...(info !== null && { info }) };
 }
 
-function turnOf({ role, content, tool_calls: toolCalls }: RecordedMessage): Turn {
+function toTurn({ role, content, tool_calls: toolCalls }: RecordedMessage): Turn {
   const from = FROM[role] ?? 'human';
   const calls = toolCalls === undefined || toolCalls === null ? '' : writeJson(toolCalls);
   const value = typeof content === 'string' ? content : content === null ? '' : writeJson(content);

@@ -1,6 +1,6 @@
 import type { SelectedEpisode } from '../selection/selected-episode.js';
 import type { SkipCounts } from '../skip-counts.js';
-import { contextOf, sequencesOf } from '../contexts.js';
+import { findContext, findSequences } from '../contexts.js';
 import type { RecordedMessage, StoredEpisode } from '../stored-episode.js';
 import { toolsField, type ToolDefinitions } from '../tool-definitions.js';
 import { trainerMessages } from '../trainer-messages.js';
@@ -29,10 +29,10 @@ export const dpo: DatasetFormat = {
   ],
   plan: planPairs,
   build(plan, [chosen, rejected]) {
-    return pairOf(chosen, rejected, ({ tools, ...pair }) => ({
+    return makePair(chosen, rejected, ({ tools, ...pair }) => ({
       ...pair,
       ...toolsField(tools),
-      ...scoresOf(plan),
+      ...toScores(plan),
     }));
   },
 };
@@ -51,8 +51,8 @@ export const rewardPairs: DatasetFormat = {
   ],
   plan: planPairs,
   build(plan, [better, worse]) {
-    const scores = scoresOf(plan);
-    return pairOf(better, worse, ({ prompt, chosen, rejected, tools }) => ({
+    const scores = toScores(plan);
+    return makePair(better, worse, ({ prompt, chosen, rejected, tools }) => ({
       chosen: [...prompt, ...chosen],
       rejected: [...prompt, ...rejected],
       ...toolsField(tools),
@@ -94,7 +94,7 @@ function planPair(members: readonly SelectedEpisode[], skipped: SkipCounts): rea
   ];
 }
 
-function scoresOf({ members: [best, worst] }: RowPlan) {
+function toScores({ members: [best, worst] }: RowPlan) {
   return { score_chosen: best.episode.score ?? NaN, score_rejected: worst.episode.score ?? NaN };
 }
 
@@ -109,7 +109,7 @@ interface Pair {
  * Splits both conversations after the prompt of their first step, and makes a row of them. A member whose context was rewritten is no one
  * conversation that goes on from that prompt, and its score is of all that it did.
  */
-function pairOf(better: StoredEpisode, worse: StoredEpisode, rowOf: (pair: Pair) => DatasetRow): BuiltRow {
+function makePair(better: StoredEpisode, worse: StoredEpisode, rowOf: (pair: Pair) => DatasetRow): BuiltRow {
   if (better.steps.length === 0 || worse.steps.length === 0) return noRow('a member of the pair has no step');
   const [chosen, rejected] = [better, worse].map(wholeConversation);
   if (chosen === null || rejected === null) {
@@ -125,8 +125,8 @@ function pairOf(better: StoredEpisode, worse: StoredEpisode, rowOf: (pair: Pair)
 
 /** The first prompt of an episode and what followed it; null unless it is one conversation. */
 function wholeConversation(episode: StoredEpisode) {
-  const first = contextOf(episode, 0);
-  const sequences = sequencesOf(episode);
+  const first = findContext(episode, 0);
+  const sequences = findSequences(episode);
   if (first.kind === 'unknown' || sequences.kind === 'unknown' || sequences.value.length !== 1) return null;
   const { prompt } = first.value;
   const [{ messages: said, tools }] = sequences.value;

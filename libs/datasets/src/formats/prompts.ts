@@ -1,5 +1,5 @@
 import type { Json } from '@retrace/trajectory';
-import { CONTEXT_UNKNOWN, contextOf } from '../contexts.js';
+import { CONTEXT_UNKNOWN, findContext } from '../contexts.js';
 import { toolsField } from '../tool-definitions.js';
 import { trainerMessages } from '../trainer-messages.js';
 import { type DatasetFormat, newRow, noRow, type RowPlan } from './dataset-format.js';
@@ -28,7 +28,7 @@ export const prompts: DatasetFormat = {
   build({ split, members: [{ step }] }, [episode]) {
     const at = step ?? 0;
     if (at >= episode.steps.length) return noRow('the episode has no such step');
-    const context = contextOf(episode, at);
+    const context = findContext(episode, at);
     if (context.kind === 'unknown') return noRow(CONTEXT_UNKNOWN);
     const { prompt, tools } = context.value;
     if (prompt.length === 0) return noRow('the step has no prompt');

@@ -1,4 +1,4 @@
-import { CONTEXT_UNKNOWN, contextOf, sequencesOf } from '../contexts.js';
+import { CONTEXT_UNKNOWN, findContext, findSequences } from '../contexts.js';
 import type { StoredEpisode } from '../stored-episode.js';
 import { toolsField } from '../tool-definitions.js';
 import { trainerMessages } from '../trainer-messages.js';
@@ -25,7 +25,7 @@ export const sft: DatasetFormat = {
 };
 
 function conversationRows(episode: StoredEpisode): BuiltRow {
-  const sequences = sequencesOf(episode);
+  const sequences = findSequences(episode);
   if (sequences.kind === 'unknown') return noRow(CONTEXT_UNKNOWN);
   if (sequences.value.length === 0) return noRow('the episode has no answer');
   return newRows(
@@ -38,7 +38,7 @@ function conversationRows(episode: StoredEpisode): BuiltRow {
 
 function stepRow(episode: StoredEpisode, step: number): BuiltRow {
   if (step >= episode.steps.length) return noRow('the episode has no such step');
-  const context = contextOf(episode, step);
+  const context = findContext(episode, step);
   if (context.kind === 'unknown') return noRow(CONTEXT_UNKNOWN);
   const { prompt, output, tools } = context.value;
   if (output === null) return noRow('the step has no answer');

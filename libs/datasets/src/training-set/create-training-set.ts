@@ -42,7 +42,7 @@ export interface TrainingSet {
 export async function createTrainingSet(options: CreateTrainingSetOptions): Promise<TrainingSet> {
   const { log, client, bringUpToDate, sql, codeVersion } = options;
   const { episodes, skipped } = await chooseEpisodes(options);
-  const contentHash = hashOf(episodes);
+  const contentHash = hashEpisodes(episodes);
   const dataset = `episodes-${contentHash.slice(0, 16)}`;
   if ((await readContentHash(client, dataset)) === null) {
     await appendDataset(log, {
@@ -115,7 +115,7 @@ async function chooseEpisodes({
 }
 
 /** Of the list, whatever the order in which the query named the episodes. */
-function hashOf(episodes: readonly EpisodeKey[]): string {
+function hashEpisodes(episodes: readonly EpisodeKey[]): string {
   const lines = episodes.map(({ runId, episodeId }) => `${runId} ${episodeId}\n`).sort();
   const digest = createHash('sha256');
   for (const line of lines) digest.update(line);

@@ -28,19 +28,19 @@ export function keepUsable(
   });
   if (endedMembers === null) return ended;
   const chosen = new Map<string, number>();
-  for (const episode of ended) chosen.set(keyOf(episode), (chosen.get(keyOf(episode)) ?? 0) + 1);
+  for (const episode of ended) chosen.set(makeKey(episode), (chosen.get(makeKey(episode)) ?? 0) + 1);
   const incomplete = new Set<string>();
   for (const episode of ended) {
-    const key = keyOf(episode);
+    const key = makeKey(episode);
     const [numEnded, numChosen] = [endedMembers.get(key) ?? 0, chosen.get(key) ?? 0];
     if (numEnded < episode.groupSize) incomplete.add(key);
     else if (numChosen < numEnded) throw half(episode, { numChosen, numEnded, comparesGroups });
   }
   for (const _ of incomplete) skipped.skip('group is incomplete in the store');
-  return ended.filter((episode) => !incomplete.has(keyOf(episode)));
+  return ended.filter((episode) => !incomplete.has(makeKey(episode)));
 }
 
-function keyOf({ runId, groupId }: ChosenEpisode): string {
+function makeKey({ runId, groupId }: ChosenEpisode): string {
   return `${runId} ${groupId}`;
 }
 

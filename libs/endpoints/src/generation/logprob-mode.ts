@@ -27,8 +27,8 @@ export async function findLogprobMode(
     const plain = await engine.likeliest({ ...ask, temperature: 1 });
     const sharp = await engine.likeliest({ ...ask, temperature: PROBE_TEMPERATURE });
     const shared = [...plain.keys()].filter((token) => sharp.has(token));
-    const spread = spreadOf(plain, shared);
-    const change = Math.abs(spreadOf(sharp, shared) - spread);
+    const spread = computeSpread(plain, shared);
+    const change = Math.abs(computeSpread(sharp, shared) - spread);
     if (spread < TOLERANCE * 10) continue;
     return change < spread / 2 ? 'raw' : 'processed';
   }
@@ -37,7 +37,7 @@ export async function findLogprobMode(
   throw new EndpointError('UNSUPPORTED', message);
 }
 
-function spreadOf(logprobs: ReadonlyMap<string, number>, tokens: readonly string[]): number {
+function computeSpread(logprobs: ReadonlyMap<string, number>, tokens: readonly string[]): number {
   const values = tokens.map((token) => logprobs.get(token) ?? 0);
   return values.length === 0 ? 0 : Math.max(...values) - Math.min(...values);
 }

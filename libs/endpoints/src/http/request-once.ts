@@ -151,7 +151,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     const { status, headers, parts } = this;
     const shown = text.slice(0, SHOWN_CHARACTERS).replace(/\s+/g, ' ').trim();
     const message = `a web page answers at ${parts.server.url}, no server of a model (HTTP ${status}): ${shown}`;
-    return new EndpointError('OTHER_PROGRAM', message, { status, retryAfterMs: waitOf(headers) });
+    return new EndpointError('OTHER_PROGRAM', message, { status, retryAfterMs: readWait(headers) });
   }
 
   private readonly cancel = (): void => {
@@ -174,13 +174,13 @@ class Exchange implements Dispatcher.DispatchHandler {
 
 function statusError(status: number, headers: IncomingHttpHeaders, text: string): EndpointError {
   const detail = text.slice(0, SHOWN_CHARACTERS).trim();
-  const retryAfterMs = waitOf(headers);
+  const retryAfterMs = readWait(headers);
   const message = `HTTP ${status}${detail === '' ? '' : `: ${detail}`}`;
   return new EndpointError('HTTP_STATUS', message, { status, retryAfterMs });
 }
 
 /** Wait that the server asks for: milliseconds (OpenAI), seconds, or a date (RFC 9110, 10.2.3). */
-function waitOf(headers: IncomingHttpHeaders): number | null {
+function readWait(headers: IncomingHttpHeaders): number | null {
   const milliseconds = Number(headers['retry-after-ms'] ?? Number.NaN);
   if (milliseconds >= 0) return milliseconds;
   const after = String(headers['retry-after'] ?? '');

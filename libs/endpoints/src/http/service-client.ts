@@ -76,7 +76,7 @@ export class ServiceClient {
 
   /** @throws EndpointError `INVALID_SETTING` when the address is not of HTTP */
   constructor(private readonly options: ServiceOptions) {
-    const { origin, pathname } = addressOf(options.url);
+    const { origin, pathname } = makeAddress(options.url);
     // Requests have time limits of their own.
     // Loaded by the first client: most processes that could ask a server ask none, and loading it takes 0.1 s of CPU time.
     const undici = require('undici') as { Pool: typeof Pool };
@@ -256,7 +256,7 @@ function tooLate(deadlineMs: number): EndpointError {
   return new EndpointError('DEADLINE', message, { status: 429 });
 }
 
-function addressOf(url: string): URL {
+function makeAddress(url: string): URL {
   const address = URL.canParse(url) ? new URL(url) : null;
   if (address !== null && /^https?:$/.test(address.protocol)) return address;
   throw new EndpointError(

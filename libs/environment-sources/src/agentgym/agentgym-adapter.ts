@@ -223,7 +223,7 @@ class AgentGymSession implements RemoteSession {
   }
 
   private async observe(answer: unknown, isOver: boolean): Promise<Observation> {
-    const observation = observationOf(answer);
+    const observation = readObservation(answer);
     const { actionsRoute, instance } = this.family;
     if (actionsRoute === undefined || isOver) return observation;
     const told = await this.context.client.get(actionsRoute, { [instance]: `${this.instance?.id}` });
@@ -261,15 +261,15 @@ function hasAnswered(request: Promise<unknown>): Promise<boolean> {
 }
 
 /** The text of an answer: a text itself, the first of a list, or a field by the name that the environment uses. */
-function observationOf(answer: unknown): Observation {
+function readObservation(answer: unknown): Observation {
   const value = Array.isArray(answer) ? (answer as unknown[])[0] : answer;
   const fields: Fields = isJsonObject(value) ? value : { observation: value };
   const text = fields.observation ?? fields.state;
   if (typeof text !== 'string') throw violation(`observation is ${JSON.stringify(text)}, must be a text`);
-  return { text, anchor: null, legalActions: actionsOf(text, fields.available_actions) };
+  return { text, anchor: null, legalActions: readActions(text, fields.available_actions) };
 }
 
-function actionsOf(text: string, listed: unknown): readonly string[] | null {
+function readActions(text: string, listed: unknown): readonly string[] | null {
   if (Array.isArray(listed)) return listed.filter((action): action is string => typeof action === 'string');
   const list = ACTION_LIST.exec(text)?.[1];
   if (list === undefined) return null;

@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { AgentGymAdapter } from './agentgym-adapter.js';
 import { agentGymAction, afterLabel, labelledOrWhole, sqlBlock } from './actions.js';
 import { openEnvironment } from '../open-environment.js';
-import { familyOf } from './families.js';
+import { findFamily } from './families.js';
 
 type Body = Readonly<Record<string, unknown>>;
 type Answers = Readonly<Record<string, ((body: Body) => unknown) | undefined>>;
@@ -37,7 +37,7 @@ describe('AgentGymAdapter, on servers of ours that answer as the environments do
     server = null;
   });
 
-  const open = (family: string, url: string) => new AgentGymAdapter(familyOf(family)).open(url);
+  const open = (family: string, url: string) => new AgentGymAdapter(findFamily(family)).open(url);
 
   it('sciworld: the reward is the change of its score, so that the return is the score', async () => {
     const scores = [10, 40, 100];
@@ -101,7 +101,7 @@ describe('AgentGymAdapter, on servers of ours that answer as the environments do
     const result = await session.step('So:\n```sql\nSELECT count(*) FROM t\n```');
     expect(result).toMatchObject({ success: true, info: null });
     expect(asked.at(-1)).toEqual(['/step', { env_idx: 0, action: 'SELECT count(*) FROM t' }]);
-    expect(familyOf('sqlgym').maxEpisodes).toBe(8);
+    expect(findFamily('sqlgym').maxEpisodes).toBe(8);
   });
 
   it('weather: the task is told at create and at reset, and an observation is a bare text', async () => {
@@ -158,7 +158,7 @@ describe('AgentGymAdapter, on servers of ours that answer as the environments do
   });
 
   it('a family that is none is refused with the known ones', () => {
-    expect(() => familyOf('minecraft')).toThrow('got "minecraft", must be one of textcraft, babyai, maze');
+    expect(() => findFamily('minecraft')).toThrow('got "minecraft", must be one of textcraft, babyai, maze');
   });
 });
 

@@ -124,7 +124,7 @@ const FAMILIES: Readonly<Record<string, AgentGymFamily>> = {
 };
 
 /** @throws EnvironmentSourceError `FAMILY_UNKNOWN` naming the known ones */
-export function familyOf(name: string): AgentGymFamily {
+export function findFamily(name: string): AgentGymFamily {
   if (Object.hasOwn(FAMILIES, name)) return FAMILIES[name];
   const known = Object.keys(FAMILIES).join(', ');
   throw new EnvironmentSourceError(

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { openEnvironment, type OpenEnvironment } from '../open-environment.js';
 import { serveAgentGym, SERVED_FAMILIES, type AgentGymServer } from '../testing/agentgym-server.js';
-import { familyOf } from './families.js';
+import { findFamily } from './families.js';
 
 const NUM_EPISODES = 200;
 const AT_A_TIME = 4;
@@ -38,7 +38,7 @@ describe('instances on a server of AgentGym', () => {
     await playMany(NUM_EPISODES);
     expect(server.faults).toEqual([]);
     expect(server.most.instances).toBeLessThanOrEqual(AT_A_TIME);
-    if (familyOf(family).hasClose) expect(server.numInstances()).toBe(0);
+    if (findFamily(family).hasClose) expect(server.numInstances()).toBe(0);
   });
 
   it.each(SERVED_FAMILIES.filter((family) => family !== 'wordle'))(

@@ -37,7 +37,7 @@ export class ActionSchema {
     }
     if (this.only === null) return null;
     const [name, schema] = this.only;
-    const value = valueOf(body, schema.type);
+    const value = parseValue(body, schema.type);
     return value === undefined ? null : { [name]: value };
   }
 
@@ -53,7 +53,7 @@ export class ActionSchema {
   }
 }
 
-function valueOf(text: string, type: unknown): unknown {
+function parseValue(text: string, type: unknown): unknown {
   switch (type) {
     case 'integer':
       return /^[+-]?\d+$/.test(text) ? Number(text) : undefined;

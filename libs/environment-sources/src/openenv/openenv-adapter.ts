@@ -20,7 +20,7 @@ export class OpenEnvAdapter implements ServerAdapter {
   constructor(private readonly options: Fields = {}) {}
 
   async check(url: string, signal: AbortSignal): Promise<void> {
-    const response = await fetch(addressOf(url, 'health'), { signal });
+    const response = await fetch(makeAddress(url, 'health'), { signal });
     if (!response.ok) throw new Error(`GET /health answered ${response.status}`);
   }
 
@@ -72,7 +72,7 @@ class OpenEnvSession implements RemoteSession {
     if (action === null) return this.invalid();
     const answer = await this.connection.ask('step', action);
     this.last = this.observe(answer);
-    const reward = rewardOf(answer.reward);
+    const reward = readReward(answer.reward);
     const terminated = answer.done === true;
     const told = isJsonObject(answer.observation) ? answer.observation.success : undefined;
     return {
@@ -95,7 +95,7 @@ class OpenEnvSession implements RemoteSession {
   }
 
   private observe(answer: Fields): Observation {
-    return { text: textOf(answer.observation), anchor: null, legalActions: this.schema.all };
+    return { text: readText(answer.observation), anchor: null, legalActions: this.schema.all };
   }
 
   /** An action that does not fit the schema is not sent: the turn is lost, and the agent is told. */
@@ -119,7 +119,7 @@ class OpenEnvSession implements RemoteSession {
 }
 
 /** The only text of an observation, or all of it as JSON. */
-function textOf(observation: unknown): string {
+function readText(observation: unknown): string {
   if (!isJsonObject(observation))
     throw violation(`observation is ${JSON.stringify(observation)}, must be an object`);
   const fields = Object.entries(observation).filter(([name]) => !COMMON.includes(name));
@@ -128,7 +128,7 @@ function textOf(observation: unknown): string {
 }
 
 /** A reward may be null, a truth value or a number. */
-function rewardOf(told: unknown): number | null {
+function readReward(told: unknown): number | null {
   if (told === null || told === undefined) return null;
   const reward = typeof told === 'boolean' ? Number(told) : told;
   if (typeof reward === 'number' && Number.isFinite(reward)) return reward;
@@ -137,17 +137,17 @@ function rewardOf(told: unknown): number | null {
 
 async function getJson(url: string, path: string): Promise<unknown> {
   try {
-    const response = await fetch(addressOf(url, path));
+    const response = await fetch(makeAddress(url, path));
     if (response.ok) return await response.json();
     throw new Error(`answered ${response.status}`);
   } catch (cause) {
     const reason = (cause as Error).cause ?? cause;
-    const message = `GET ${addressOf(url, path)}: ${(reason as Error).message}`;
+    const message = `GET ${makeAddress(url, path)}: ${(reason as Error).message}`;
     throw new EnvironmentSourceError('SERVER_UNREACHABLE', message, { cause });
   }
 }
 
-function addressOf(url: string, path: string): string {
+function makeAddress(url: string, path: string): string {
   return `${url.replace(/\/$/, '')}/${path}`;
 }
 

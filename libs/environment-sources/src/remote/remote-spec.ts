@@ -38,11 +38,11 @@ export function remoteSpec({
     create: () => new RemoteEnvironment({ name, pool, adapter, maxSteps, anchorsByText }),
     sampleTask: taskSampler(name, description),
     familyOf: (task) => taskFamily(task, description),
-    agents: [...agents.filter((agent) => agent.name !== 'random'), randomOf(description, agents)],
+    agents: [...agents.filter((agent) => agent.name !== 'random'), findRandom(description, agents)],
   };
 }
 
-function randomOf({ actions }: RemoteDescription, agents: readonly ScriptedAgent[]): ScriptedAgent {
+function findRandom({ actions }: RemoteDescription, agents: readonly ScriptedAgent[]): ScriptedAgent {
   const own = agents.find((agent) => agent.name === 'random');
   if (own) return own;
   const listed = randomAgent(actions ?? []);

@@ -13,7 +13,7 @@ export function environmentTask(
   if (taskField === undefined && isQuestion) return { ok: true, value: row };
   const paths = taskField === undefined ? TASK_FIELDS : [taskField];
   for (const path of paths) {
-    const value = path.split('.').reduce<Json | undefined>(fieldOf, row);
+    const value = path.split('.').reduce<Json | undefined>(findField, row);
     if (value !== undefined && value !== null) return { ok: true, value };
   }
   return {
@@ -22,7 +22,7 @@ export function environmentTask(
   };
 }
 
-function fieldOf(value: Json | undefined, key: string): Json | undefined {
+function findField(value: Json | undefined, key: string): Json | undefined {
   const isRecord = typeof value === 'object' && value !== null && Object.hasOwn(value, key);
   return isRecord ? (value as Readonly<Record<string, Json>>)[key] : undefined;
 }

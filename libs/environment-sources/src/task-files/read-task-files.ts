@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { TaskRecipe } from '@retrace/config';
-import { questionFault, splitOf } from '@retrace/environments';
+import { questionFault, assignSplit } from '@retrace/environments';
 import { findRowLayout, isBroken, openRows } from '@retrace/rows';
 import { isJsonObject, type Json, type Split } from '@retrace/trajectory';
 import { EnvironmentSourceError } from '../errors.js';
@@ -29,7 +29,7 @@ export async function readTaskFiles(
   for (const split of SPLITS) {
     for (const path of tasks[split] ?? []) {
       for await (const json of rowsOf(path, { field: `tasks.${split}`, tasks, isQuestion })) {
-        const own = isDivided ? splitOf(json) : split;
+        const own = isDivided ? assignSplit(json) : split;
         const bytes = Buffer.from(json);
         hash.update(own).update('\n').update(bytes).update('\n');
         counts[own] += 1;

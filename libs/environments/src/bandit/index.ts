@@ -3,7 +3,7 @@ import type { Environment, ScriptedAgent } from '../environment.js';
 import { EnvironmentError } from '../errors.js';
 import { randomAgent, randomVocabularyAgent } from '../random-agents.js';
 import { defineEnvironment } from '../registry.js';
-import { splitOf } from '../task-split.js';
+import { assignSplit } from '../task-split.js';
 import { ARM_NAMES, HIGH_ARM_NAMES, LOW_ARM_NAMES, isHighArm } from './arms.js';
 import { Bandit } from './bandit.js';
 
@@ -12,7 +12,7 @@ const WORDS: readonly string[] = ['choose', 'or', ...ARM_NAMES];
 /** Chooses the high arm. */
 const banditExpert: ScriptedAgent = {
   name: 'expert',
-  act: (environment) => banditOf(environment).arms.filter(isHighArm)[0],
+  act: (environment) => asBandit(environment).arms.filter(isHighArm)[0],
 };
 
 /** Two named arms; names and their order are the task, so held-out episodes show pairs that training never did. */
@@ -32,13 +32,13 @@ export const bandit = defineEnvironment({
       const high = HIGH_ARM_NAMES[random.nextBelow(HIGH_ARM_NAMES.length)];
       const low = LOW_ARM_NAMES[random.nextBelow(LOW_ARM_NAMES.length)];
       const arms = random.nextBelow(2) === 0 ? [high, low] : [low, high];
-      if (splitOf(arms.join('|')) === split) return { task: { arms }, seed: taskSeed };
+      if (assignSplit(arms.join('|')) === split) return { task: { arms }, seed: taskSeed };
     }
   },
   agents: [randomAgent(ARM_NAMES), randomVocabularyAgent(WORDS), banditExpert],
 });
 
-function banditOf(environment: Environment): Bandit {
+function asBandit(environment: Environment): Bandit {
   if (environment instanceof Bandit) return environment;
   throw new EnvironmentError('WRONG_ENVIRONMENT', 'this agent plays the bandit only');
 }

@@ -3,7 +3,7 @@ import type { Environment, EnvironmentSpec, ScriptedAgent } from '../environment
 import { EnvironmentError } from '../errors.js';
 import { defineEnvironment } from '../registry.js';
 import { requireInteger } from '../require-integer.js';
-import { splitOf } from '../task-split.js';
+import { assignSplit } from '../task-split.js';
 import { OPERATORS } from './arithmetic.js';
 import { combineAtRandom, solveCountdown } from './combine-numbers.js';
 import { MAX_NUMBERS, taskContent } from './countdown-task.js';
@@ -47,7 +47,7 @@ export function countdownSpec(rules: CountdownRules): EnvironmentSpec {
         const nums = Array.from({ length: numNumbers }, () => 1 + random.nextBelow(maxNumber));
         const target = combineAtRandom(nums, random).value;
         if (!Number.isInteger(target) || target < 1 || target > maxTarget) continue;
-        if (splitOf(taskContent({ nums, target })) === split)
+        if (assignSplit(taskContent({ nums, target })) === split)
           return { task: { nums, target }, seed: taskSeed };
       }
     },
@@ -60,7 +60,7 @@ const randomExpression: ScriptedAgent = {
   name: 'random',
   act(environment, _observation, random) {
     const nextBelow = (bound: number): number => Math.floor(random() * bound);
-    return combineAtRandom(countdownOf(environment).task.nums, { nextBelow }).text;
+    return combineAtRandom(asCountdown(environment).task.nums, { nextBelow }).text;
   },
 };
 
@@ -68,7 +68,7 @@ const randomExpression: ScriptedAgent = {
 const countdownExpert: ScriptedAgent = {
   name: 'expert',
   act: (environment, observation, random) =>
-    solveCountdown(countdownOf(environment).task) ?? randomExpression.act(environment, observation, random),
+    solveCountdown(asCountdown(environment).task) ?? randomExpression.act(environment, observation, random),
 };
 
 /** Three numbers up to 10, targets up to 100. */
@@ -82,7 +82,7 @@ export const countdownFour = defineEnvironment(
   countdownSpec({ name: 'countdown-four', numNumbers: 4, maxNumber: 25, maxTarget: 999 }),
 );
 
-function countdownOf(environment: Environment): Countdown {
+function asCountdown(environment: Environment): Countdown {
   if (environment instanceof Countdown) return environment;
   throw new EnvironmentError('WRONG_ENVIRONMENT', 'this agent plays countdown only');
 }

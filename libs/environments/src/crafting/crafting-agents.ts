@@ -7,7 +7,7 @@ import { formatPortion, formatRecipe, type Portion, type CraftingRecipe } from '
 export const craftingExpert: ScriptedAgent = {
   name: 'expert',
   act(environment) {
-    const world = craftingOf(environment);
+    const world = asCrafting(environment);
     const action = nextAction(world, { name: world.rules.goal, count: world.held(world.rules.goal) + 1 });
     if (action === null) throw new EnvironmentError('INVALID_ARGUMENT', 'crafting: the goal is made already');
     return action;
@@ -47,7 +47,7 @@ function shallowestRecipe({ rules }: Crafting, item: string): CraftingRecipe | n
   return recipes.reduce((best, recipe) => (depth(recipe) < depth(best) ? recipe : best));
 }
 
-function craftingOf(environment: Environment): Crafting {
+function asCrafting(environment: Environment): Crafting {
   if (environment instanceof Crafting) return environment;
   throw new EnvironmentError('WRONG_ENVIRONMENT', 'this agent plays crafting only');
 }

@@ -1,5 +1,5 @@
-import { wordsOf } from '../text-world/text-world.js';
-import { idOf } from './crafting.js';
+import { collectWords } from '../text-world/text-world.js';
+import { toItemId } from './crafting.js';
 
 /** Names of items: one word, or a material and a form, such as `ash panel`. */
 export interface ItemNames {
@@ -20,7 +20,7 @@ const FORMS: readonly string[] = [
 ]; // oxfmt-ignore
 
 /** Name of the tag of all items of a form that share it. */
-export function tagOf(form: string): string {
+export function toTag(form: string): string {
   return form === 'mesh' || form === 'lens' ? `${form}es` : `${form}s`;
 }
 
@@ -39,7 +39,7 @@ const MAX_NUMBER = 64;
 
 /** Every word that observations say in a world of a closed vocabulary, and all that its actions need. */
 export function craftingWords(names: ItemNames): string[] {
-  return wordsOf([
+  return collectWords([
     'Crafting commands: craft using get inventory Goal: Inventory: You are not carrying anything. ?',
     'Got Crafted Could not find enough items to a valid recipe for execute Wrong item format:',
     ...names.materials.flatMap((material) => [material, `[${material}`]),
@@ -48,11 +48,11 @@ export function craftingWords(names: ItemNames): string[] {
       `${form},`,
       `${form}.`,
       `${form}]`,
-      tagOf(form),
-      `${tagOf(form)},`,
+      toTag(form),
+      `${toTag(form)},`,
     ]),
     ...names.items.flatMap((item) => [item, `[${item}]`, `${item},`, `${item}.`]),
-    ...names.items.map(idOf),
+    ...names.items.map(toItemId),
     ...Array.from({ length: MAX_NUMBER }, (_, i) => `${i + 1} (${i + 1})`),
   ]);
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Pcg32 } from '@retrace/random';
 import type { StepResult } from '../environment.js';
 import { describeEnvironmentContract } from '../testing/environment-contract.js';
-import { successOf, transcriptOf } from '../testing/episodes.js';
+import { measureSuccess, playTranscript } from '../testing/episodes.js';
 import { Crafting } from './crafting.js';
 import { crafting, craftingMini, craftingOpen, craftingSmall, craftingSpec } from './index.js';
 
@@ -183,8 +183,8 @@ describe('agents and tasks of crafting', () => {
   });
 
   it('is always solved by the expert; random legal actions in two of five', async () => {
-    expect(await successOf(crafting, 'expert', 400)).toBe(1);
-    const random = await successOf(crafting, 'random', 400);
+    expect(await measureSuccess(crafting, 'expert', 400)).toBe(1);
+    const random = await measureSuccess(crafting, 'random', 400);
     expect(random).toBeGreaterThan(0.35);
     expect(random).toBeLessThan(0.49);
   });
@@ -221,10 +221,10 @@ describe('agents and tasks of crafting', () => {
   });
 
   it('is always solved by the expert in small tasks; random legal actions run out of turns in many', async () => {
-    expect(await successOf(craftingSmall, 'expert', 400)).toBe(1);
-    expect(await successOf(craftingSmall, 'random', 400)).toBeLessThan(0.45);
-    expect(await successOf(craftingMini, 'expert', 400)).toBe(1);
-    expect(await successOf(craftingMini, 'random', 400)).toBeLessThan(0.65);
+    expect(await measureSuccess(craftingSmall, 'expert', 400)).toBe(1);
+    expect(await measureSuccess(craftingSmall, 'random', 400)).toBeLessThan(0.45);
+    expect(await measureSuccess(craftingMini, 'expert', 400)).toBe(1);
+    expect(await measureSuccess(craftingMini, 'random', 400)).toBeLessThan(0.65);
   });
 
   it.each([
@@ -244,7 +244,7 @@ describe('agents and tasks of crafting', () => {
 
   it('gives the same bytes for the same seeds as when this was written', async () => {
     const digest = createHash('sha256')
-      .update(await transcriptOf(crafting, 30))
+      .update(await playTranscript(crafting, 30))
       .digest('hex');
     expect(digest).toBe('473fb62cbdc406136ddea77f9f34213ff5803c47636c004887ae36b3f1b2822d');
   });

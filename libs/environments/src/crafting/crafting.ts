@@ -106,7 +106,7 @@ export class Crafting extends TextWorld<RecipeBook, Inventory> {
   }
 
   private get(action: string, count: number, said: string): { state: Inventory; outcome: Outcome } {
-    const item = itemOf(said);
+    const item = parseItem(said);
     const { items, recipesByOutput } = this.rules;
     if (recipesByOutput.has(item) || !items.has(item) || count > MAX_GOT)
       return this.fail(action, `Could not find ${said}`);
@@ -120,19 +120,19 @@ export class Crafting extends TextWorld<RecipeBook, Inventory> {
   ): { state: Inventory; outcome: Outcome } {
     const { membersByTag } = this.rules;
     const counted = /^([0-9]+) (.*)/.exec(saidOutput);
-    const output = itemOf(counted === null ? saidOutput : counted[2]);
+    const output = parseItem(counted === null ? saidOutput : counted[2]);
     const portions: Portion[] = [];
     for (const part of saidInputs.split(',')) {
       const portion = /^([0-9]+) (.*)/.exec(part.trim());
       if (portion === null) return this.fail(action, `Wrong item format: ${part.trim()}`);
-      portions.push({ count: Number(portion[1]), name: itemOf(portion[2]) });
+      portions.push({ count: Number(portion[1]), name: parseItem(portion[2]) });
     }
     const isTag = membersByTag.has(output);
     const lacksOne = portions.some(
       ({ name, count }) => !this.state.some(([item, held]) => item === name && held >= count),
     );
     if (lacksOne) {
-      const name = isTag ? 'None' : idOf(output);
+      const name = isTag ? 'None' : toItemId(output);
       return this.fail(action, `Could not find enough items to craft ${name}`);
     }
     const recipe = this.rules.match(output, portions);
@@ -145,7 +145,7 @@ export class Crafting extends TextWorld<RecipeBook, Inventory> {
     const isSolved = name === this.rules.goal;
     const { state, outcome } = this.done(
       action,
-      `Crafted ${count} ${idOf(name)}`,
+      `Crafted ${count} ${toItemId(name)}`,
       this.change([...spent, recipe.output]),
     );
     return { state, outcome: { ...outcome, isSolved, rewards: isSolved ? [['goal', 1]] : [] } };
@@ -177,18 +177,18 @@ export class Crafting extends TextWorld<RecipeBook, Inventory> {
 }
 
 /** TextCraft takes blanks and underscores for the same. */
-function itemOf(said: string): string {
+function parseItem(said: string): string {
   return said.replaceAll('_', ' ');
 }
 
 /** Name of an item in answers. */
-export function idOf(item: string): string {
+export function toItemId(item: string): string {
   return NAMESPACE + item.replaceAll(' ', '_');
 }
 
 /** TextCraft shows its data class here. */
 function describePortion(item: string, count: number, isTag: boolean): string {
-  const id = pythonText(idOf(item));
+  const id = pythonText(toItemId(item));
   const [tag, itemId] = isTag ? [id, 'None'] : ['None', id];
   return `ItemTagWithCount(item_tag=ItemTag(tag=${tag}, item_id=${itemId}), count=${count})`;
 }

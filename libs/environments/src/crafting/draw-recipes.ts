@@ -1,5 +1,5 @@
 import { type Pcg32, shuffle } from '@retrace/random';
-import { tagOf, type ItemNames } from './crafting-words.js';
+import { toTag, type ItemNames } from './crafting-words.js';
 import { formatRecipe, type CraftingTask, type Portion, type CraftingRecipe } from './recipe-book.js';
 
 const TAG_PROBABILITY = 0.25;
@@ -96,10 +96,10 @@ class TreeOfRecipes {
     for (const member of members) this.take(member);
     for (const member of members) {
       this.make(member, depth, 1 + this.random.nextBelow(4));
-      this.tags[member] = tagOf(form);
+      this.tags[member] = toTag(form);
     }
-    (this.known[depth] ??= []).push(tagOf(form));
-    return tagOf(form);
+    (this.known[depth] ??= []).push(toTag(form));
+    return toTag(form);
   }
 
   /** A recipe of another item that takes something of the tree. */

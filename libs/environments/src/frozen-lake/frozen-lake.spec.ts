@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Pcg32 } from '@retrace/random';
 import type { StepResult } from '../environment.js';
 import { describeEnvironmentContract } from '../testing/environment-contract.js';
-import { agentOf, playEpisode } from '../testing/play.js';
+import { requireAgent, playEpisode } from '../testing/play.js';
 import { FrozenLake } from './frozen-lake.js';
 import { fixedLake, frozenLake } from './index.js';
 import { NUM_CELLS, distancesToGoal, drawLakeMap, formatLakeMap, parseLakeTask } from './lake-map.js';
@@ -171,7 +171,7 @@ describe('baselines of frozen-lake on 4,000 held-out maps', () => {
       const { results } = await playEpisode(environment, {
         ...frozenLake.sampleTask({ split: 'test', index, seed: 1 }),
         maxSteps: frozenLake.maxSteps,
-        agent: agentOf(frozenLake, name),
+        agent: requireAgent(frozenLake, name),
         random: () => random.nextFloat(),
       });
       numSuccesses += Number(results[results.length - 1].success);

@@ -10,7 +10,7 @@ const ALL_MOVES: readonly number[] = MOVES.map((_, move) => move);
 export const lakeExpert: ScriptedAgent = {
   name: 'expert',
   act(environment, _observation, random) {
-    const lake = lakeOf(environment);
+    const lake = asLake(environment);
     const distances = distancesToGoal(lake.map);
     const here = distances[lake.position];
     return MOVES[
@@ -26,7 +26,7 @@ export const lakeExpert: ScriptedAgent = {
 export const lakeGreedy: ScriptedAgent = {
   name: 'greedy',
   act(environment, _observation, random) {
-    return MOVES[pick(movesToward(lakeOf(environment)), random)];
+    return MOVES[pick(movesToward(asLake(environment)), random)];
   },
 };
 
@@ -34,7 +34,7 @@ export const lakeGreedy: ScriptedAgent = {
 export const lakeGreedyAvoid: ScriptedAgent = {
   name: 'greedy-avoid',
   act(environment, _observation, random) {
-    const lake = lakeOf(environment);
+    const lake = asLake(environment);
     const nearer = movesToward(lake);
     const safe = nearer.filter((move) => lake.map.holes[neighbour(lake.position, move)] === 0);
     return MOVES[pick(safe.length > 0 ? safe : nearer, random)];
@@ -46,7 +46,7 @@ function movesToward(lake: FrozenLake): number[] {
   return ALL_MOVES.filter((move) => manhattanDistance(neighbour(lake.position, move), lake.map.goal) < here);
 }
 
-function lakeOf(environment: Environment): FrozenLake {
+function asLake(environment: Environment): FrozenLake {
   if (environment instanceof FrozenLake) return environment;
   throw new EnvironmentError('WRONG_ENVIRONMENT', 'this agent plays frozen lake only');
 }

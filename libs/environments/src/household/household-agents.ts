@@ -19,14 +19,14 @@ import { HouseholdWorld } from './household.js';
 /** Knows where everything is, and goes the short way. */
 export const householdExpert: ScriptedAgent = {
   name: 'expert',
-  act: (environment) => new Plan(householdOf(environment), () => true).next(),
+  act: (environment) => new Plan(asHousehold(environment), () => true).next(),
 };
 
 /** Knows what it has seen, as a policy does: it looks into one receptacle after the other, in the order of the list, that could have the thing. */
 export const householdSearcher: ScriptedAgent = {
   name: 'searcher',
   act(environment) {
-    const world = householdOf(environment);
+    const world = asHousehold(environment);
     const { receptacleMarks } = world.state;
     return new Plan(world, (receptacle) => (receptacleMarks[receptacle] & SEEN) !== 0).next();
   },
@@ -145,7 +145,7 @@ class Plan {
   }
 }
 
-function householdOf(environment: Environment): HouseholdWorld {
+function asHousehold(environment: Environment): HouseholdWorld {
   if (environment instanceof HouseholdWorld) return environment;
   throw new EnvironmentError('WRONG_ENVIRONMENT', 'this agent plays household only');
 }

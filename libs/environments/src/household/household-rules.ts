@@ -82,7 +82,7 @@ export function fits(household: Household, thing: number, receptacle: number): b
 }
 
 /** Everything that can be done, by the words for it. */
-export function commandsOf(
+export function listCommands(
   household: Household,
   state: HouseholdState,
   dialect: HouseholdDialect,

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Pcg32 } from '@retrace/random';
 import type { StepResult } from '../environment.js';
 import { describeEnvironmentContract } from '../testing/environment-contract.js';
-import { successOf, transcriptOf } from '../testing/episodes.js';
+import { measureSuccess, playTranscript } from '../testing/episodes.js';
 import { ROOM_KINDS, THING_KINDS } from './household-kinds.js';
 import type { HouseholdDialect } from './household-rules.js';
 import { HOUSEHOLD_FAMILIES, type HouseholdTask } from './household-task.js';
@@ -303,10 +303,10 @@ describe('agents and tasks of household', () => {
 
   it('is always solved by the expert and by the searcher, hardly ever by random actions', async () => {
     for (const spec of [household, householdPut, householdSmall]) {
-      expect(await successOf(spec, 'expert', 100)).toBe(1);
+      expect(await measureSuccess(spec, 'expert', 100)).toBe(1);
     }
-    expect(await successOf(household, 'searcher', 100)).toBe(1);
-    expect(await successOf(household, 'random', 50)).toBeLessThan(0.05);
+    expect(await measureSuccess(household, 'searcher', 100)).toBe(1);
+    expect(await measureSuccess(household, 'random', 50)).toBeLessThan(0.05);
   });
 
   it('goes on from any state, as a fork does: the searcher puts down what it does not need', () => {
@@ -338,7 +338,7 @@ describe('agents and tasks of household', () => {
 
   it('gives the same bytes for the same seeds as when this was written', async () => {
     const digest = createHash('sha256')
-      .update(await transcriptOf(household, 20))
+      .update(await playTranscript(household, 20))
       .digest('hex');
     expect(digest).toBe('bd5df3f32159da3062a59ba6a59d5b959306d01a98c4b324548dd09cc039dfac');
   });

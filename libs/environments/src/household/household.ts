@@ -2,7 +2,7 @@ import type { Json } from '@retrace/trajectory';
 import { refusal, TextWorld, type Outcome } from '../text-world/text-world.js';
 import {
   applyCommand,
-  commandsOf,
+  listCommands,
   HELD,
   isSolved,
   startHousehold,
@@ -50,7 +50,7 @@ export class HouseholdWorld extends TextWorld<Household, HouseholdState> {
   get commands(): ReadonlyMap<string, Command> {
     const { state } = this;
     if (this.listed?.state !== state) {
-      this.listed = { state, commands: commandsOf(this.rules, state, this.dialect) };
+      this.listed = { state, commands: listCommands(this.rules, state, this.dialect) };
     }
     return this.listed.commands;
   }

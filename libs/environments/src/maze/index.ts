@@ -4,7 +4,7 @@ import { EnvironmentError } from '../errors.js';
 import { DIRECTIONS } from '../grid/directions.js';
 import { randomAgent, randomVocabularyAgent } from '../random-agents.js';
 import { defineEnvironment } from '../registry.js';
-import { splitOf } from '../task-split.js';
+import { assignSplit } from '../task-split.js';
 import { drawMaze } from './draw-maze.js';
 import { distancesToGoal, formatMaze, walk, type MazeMap } from './maze-map.js';
 import { MAZE_WORDS } from './maze-words.js';
@@ -30,7 +30,7 @@ const DRAWN_RULES = { side: 9, loopProbability: 0.1, minMoves: 4, maxMoves: 30 }
 const mazeExpert: ScriptedAgent = {
   name: 'expert',
   act(environment, _observation, random) {
-    const { map, position } = mazeOf(environment);
+    const { map, position } = asMaze(environment);
     const distances = distancesToGoal(map);
     const nearer = DIRECTIONS.filter(
       (_, direction) => distances[walk(map, position, direction)] < distances[position],
@@ -58,7 +58,7 @@ export const maze = defineEnvironment({
   sampleTask({ split, index, seed }) {
     const taskSeed = deriveSeed('maze', seed, split, index);
     const accepts = ({ walls, goal }: Omit<MazeMap, 'start'>): boolean =>
-      splitOf(`${walls.join('')}@${goal}`) === split;
+      assignSplit(`${walls.join('')}@${goal}`) === split;
     const map = drawMaze(new Pcg32(taskSeed), { ...DRAWN_RULES, accepts });
     return { task: { maze: formatMaze(map) }, seed: taskSeed };
   },
@@ -82,7 +82,7 @@ export const lmrlMaze = defineEnvironment({
   },
 });
 
-function mazeOf(environment: Environment): Maze {
+function asMaze(environment: Environment): Maze {
   if (environment instanceof Maze) return environment;
   throw new EnvironmentError('WRONG_ENVIRONMENT', 'this agent plays mazes only');
 }

@@ -3,7 +3,7 @@ import { Pcg32 } from '@retrace/random';
 import { DIRECTIONS } from '../grid/directions.js';
 import { describeEnvironmentContract } from '../testing/environment-contract.js';
 import { hashEpisodes } from '../testing/hash-episodes.js';
-import { agentOf, playEpisode } from '../testing/play.js';
+import { requireAgent, playEpisode } from '../testing/play.js';
 import { lmrlMaze, maze } from './index.js';
 import { distancesToGoal, parseMazeTask } from './maze-map.js';
 import { Maze } from './maze.js';
@@ -173,7 +173,7 @@ describe('the expert of mazes', () => {
       const episode = await playEpisode(spec.create(), {
         ...sampled,
         maxSteps: spec.maxSteps,
-        agent: agentOf(spec, 'expert'),
+        agent: requireAgent(spec, 'expert'),
         random: () => 0.5,
       });
       expect(episode.results.at(-1)?.success).toBe(true);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Pcg32 } from '@retrace/random';
 import { describeEnvironmentContract } from '../testing/environment-contract.js';
-import { agentOf, playEpisode } from '../testing/play.js';
+import { requireAgent, playEpisode } from '../testing/play.js';
 import { memoryBandit } from './index.js';
 import { MemoryBandit } from './memory-bandit.js';
 
@@ -85,7 +85,7 @@ describe('baselines of memory-bandit', () => {
       const { results } = await playEpisode(environment, {
         ...memoryBandit.sampleTask({ split: 'test', index, seed: 1 }),
         maxSteps: memoryBandit.maxSteps,
-        agent: agentOf(memoryBandit, name),
+        agent: requireAgent(memoryBandit, name),
         random: () => random.nextFloat(),
       });
       numSuccesses += Number(results[results.length - 1].success);

@@ -27,13 +27,13 @@ export class Question implements Environment {
 
   /** The first reference answer; '' where there is none. */
   get reference(): string {
-    return (this.task && referencesOf(this.task)?.[0]) ?? '';
+    return (this.task && listReferences(this.task)?.[0]) ?? '';
   }
 
   reset({ task }: ResetOptions): Observation {
     this.task = readQuestionTask(task);
     this.over = false;
-    return observationOf(this.task);
+    return toObservation(this.task);
   }
 
   step(action: string): StepResult {
@@ -45,7 +45,7 @@ export class Question implements Environment {
     }
     this.over = true;
     const answer = statedAnswer(action);
-    const references = referencesOf(this.task);
+    const references = listReferences(this.task);
     const isNumber = references?.every(statesNumber) ?? false;
     const success = references && references.some((reference) => answersAgree(answer, reference));
     const actionValid = answer !== '' && (!isNumber || success === true || statesNumber(answer));
@@ -72,7 +72,7 @@ export class Question implements Environment {
     const over = fields.boolean('over');
     this.task = readQuestionTask(fields.task);
     this.over = over;
-    return over ? OVER : observationOf(this.task);
+    return over ? OVER : toObservation(this.task);
   }
 
   close(): void {
@@ -80,7 +80,7 @@ export class Question implements Environment {
   }
 }
 
-function observationOf({ prompt }: QuestionTask): Observation {
+function toObservation({ prompt }: QuestionTask): Observation {
   return { text: prompt.map(({ content }) => content).join('\n\n'), anchor: null, legalActions: null };
 }
 
@@ -121,7 +121,7 @@ function statedAnswer(text: string): string {
 }
 
 /** The reference answers, of which any counts; null where there are none, or not as text or number. */
-function referencesOf({ reward_model: model }: QuestionTask): readonly string[] | null {
+function listReferences({ reward_model: model }: QuestionTask): readonly string[] | null {
   const truth = model?.ground_truth;
   const list: readonly Json[] = Array.isArray(truth) ? truth : truth === undefined ? [] : [truth];
   const texts = list.filter((each) => typeof each === 'string' || typeof each === 'number').map(String);

@@ -1,6 +1,6 @@
 import type { Level } from './level.js';
 import { DROP, FORWARD, LEFT, PICK_UP, RIGHT, TOGGLE } from './move.js';
-import { frontOf, thingAt, type GridState } from './moves.js';
+import { cellInFront, thingAt, type GridState } from './moves.js';
 import { HEADINGS } from './thing.js';
 import { look, type Range, type Seen, type View } from './view.js';
 
@@ -38,7 +38,7 @@ export function assess(level: Level, state: GridState): Situation {
     }, { moves, refusals }); // oxfmt-ignore
     refusals.set('drop', 'You cannot drop the object, as you are not carrying anything.');
   } else {
-    const front = frontOf(state);
+    const front = cellInFront(state);
     const isBlocked = view.seen.some(
       ({ x, y, name }) => x === front.x && y === front.y && !name.endsWith('door'),
     );
@@ -54,7 +54,7 @@ export function assess(level: Level, state: GridState): Situation {
 
 /** Whether the agent faces a box or an open door. */
 function canToggle(state: GridState): boolean {
-  const front = frontOf(state);
+  const front = cellInFront(state);
   const index = thingAt(state, front.x, front.y);
   return index >= 0 && (state.things[index].kind === 'box' || state.things[index].state === 'open');
 }
@@ -158,7 +158,7 @@ export function findPath(
   const isInside = ({ least, end }: Range, value: number): boolean => value >= least && value < end;
   const keyOf = (node: Node): number => cellOf(node.x, node.y) * 4 + node.heading;
   const isGoal = (node: Node): boolean => {
-    const at = arrives ? node : frontOf(node);
+    const at = arrives ? node : cellInFront(node);
     return at.x === goal.x && at.y === goal.y;
   };
   const nextOf = (node: Node, move: number): Node | null => {

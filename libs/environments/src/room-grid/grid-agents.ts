@@ -10,7 +10,7 @@ import { makeMoves, RoomGrid } from './room-grid.js';
 export const gridExpert: ScriptedAgent = {
   name: 'expert',
   act(environment, _observation, random) {
-    const { rules, gridState, situation } = gridOf(environment);
+    const { rules, gridState, situation } = asGrid(environment);
     const actions = [...situation.movesByAction].filter(([, moves]) => moves.length > 0);
     const plan = planMoves(rules.level, gridState);
     const planned = plan === null ? null : actionAlong(rules.level, gridState, plan, actions);
@@ -62,7 +62,7 @@ function describePose(state: GridState): string {
   return `${state.x},${state.y},${state.heading} ${describeEffect(state)}`;
 }
 
-function gridOf(environment: Environment): RoomGrid {
+function asGrid(environment: Environment): RoomGrid {
   if (environment instanceof RoomGrid) return environment;
   throw new EnvironmentError('WRONG_ENVIRONMENT', 'this agent plays grid only');
 }

@@ -75,10 +75,12 @@ export function readMission(value: unknown, scene: MissionScene): Mission | null
 }
 
 function describeClause({ verb, target, beside }: Clause): string {
-  return beside === null ? `${verb} ${nameOf(target)}` : `put ${nameOf(target)} next to ${nameOf(beside)}`;
+  return beside === null
+    ? `${verb} ${describeTarget(target)}`
+    : `put ${describeTarget(target)} next to ${describeTarget(beside)}`;
 }
 
-function nameOf({ text, isOneOfMany }: Target): string {
+function describeTarget({ text, isOneOfMany }: Target): string {
   return `${isOneOfMany ? 'a' : 'the'} ${text}`;
 }
 

@@ -39,7 +39,7 @@ export function isWall({ walls, width, height }: Level, x: number, y: number): b
 }
 
 /** The cell in front of the agent. */
-export function frontOf({ x, y, heading }: Pick<GridState, 'x' | 'y' | 'heading'>): {
+export function cellInFront({ x, y, heading }: Pick<GridState, 'x' | 'y' | 'heading'>): {
   readonly x: number;
   readonly y: number;
 } {
@@ -49,7 +49,7 @@ export function frontOf({ x, y, heading }: Pick<GridState, 'x' | 'y' | 'heading'
 /** Carries out one move by the rules of MiniGrid, and notes what of the mission it fulfils. A move that can't be made counts, too. */
 export function makeMove(level: Level, state: GridState, move: number): GridState {
   const moved = { ...change(level, state, move), numMoves: state.numMoves + 1 };
-  const front = frontOf(moved);
+  const front = cellInFront(moved);
   const { things, carrying, progress } = moved;
   const scene = { move, things, carrying, front, facing: thingAt(moved, front.x, front.y) };
   return {
@@ -69,7 +69,7 @@ export function isSolved({ progress }: GridState): boolean {
 function change(level: Level, state: GridState, move: number): GridState {
   if (move === LEFT) return { ...state, heading: (state.heading + 3) % 4 };
   if (move === RIGHT) return { ...state, heading: (state.heading + 1) % 4 };
-  const front = frontOf(state);
+  const front = cellInFront(state);
   const index = thingAt(state, front.x, front.y);
   const thing = index < 0 ? null : state.things[index];
   if (move === FORWARD) {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { Pcg32 } from '@retrace/random';
 import type { StepResult } from '../environment.js';
 import { describeEnvironmentContract } from '../testing/environment-contract.js';
-import { successOf, transcriptOf } from '../testing/episodes.js';
+import { measureSuccess, playTranscript } from '../testing/episodes.js';
 import { drawLevel, GRID_FAMILIES, type GridFamilyName } from './draw-level.js';
 import { grid, gridSmall, gridSpec } from './index.js';
 import type { LevelTask } from './level.js';
@@ -258,8 +258,8 @@ describe('agents and tasks of grid', () => {
     let numSteps = 1;
     while (!(await world.step('check available actions')).truncated) numSteps += 1;
     expect(numSteps).toBe(8);
-    expect(await successOf(gridSmall, 'expert', 100)).toBeGreaterThan(0.97);
-    expect(await successOf(gridSmall, 'random', 100)).toBeLessThan(0.6);
+    expect(await measureSuccess(gridSmall, 'expert', 100)).toBeGreaterThan(0.97);
+    expect(await measureSuccess(gridSmall, 'random', 100)).toBeLessThan(0.6);
   });
 
   it.each(GRID_FAMILIES)('is solved by the expert in levels of %s', (family) => {
@@ -267,14 +267,14 @@ describe('agents and tasks of grid', () => {
   });
 
   it('is solved by random actions in less than half of the tasks', async () => {
-    const random = await successOf(grid, 'random', 60);
+    const random = await measureSuccess(grid, 'random', 60);
     expect(random).toBeGreaterThan(0.1);
     expect(random).toBeLessThan(0.6);
   });
 
   it('gives the same bytes for the same seeds as when this was written', async () => {
     const digest = createHash('sha256')
-      .update(await transcriptOf(grid, 20))
+      .update(await playTranscript(grid, 20))
       .digest('hex');
     expect(digest).toBe('034842b90434808f488eb5194d2677766d0649c6610e5a5dea04d38c17fedada');
   });

@@ -104,7 +104,7 @@ export class RoomGrid extends TextWorld<ParsedTask, SavedState> {
     }
     if (moves.length === 0) return stay('No change in state.', true);
     const after = makeMoves(level, before, moves);
-    return { state: saveState(after), outcome: outcomeOf(level, after, action) };
+    return { state: saveState(after), outcome: toOutcome(level, after, action) };
   }
 
   protected describeState(): string {
@@ -159,7 +159,7 @@ export function makeMoves(level: Level, start: GridState, moves: readonly number
 /** AgentGym ends an episode only with a reward above this. */
 const LEAST_ENDING_REWARD = 0.5;
 
-function outcomeOf(level: Level, after: GridState, action: string): Outcome {
+function toOutcome(level: Level, after: GridState, action: string): Outcome {
   const { status } = after.progress;
   const next = assess(level, after);
   const isOpen = level.rules === 'agentgym';

@@ -1,6 +1,6 @@
 import type { Level } from './level.js';
 import { FORWARD, LEFT, RIGHT, TOGGLE } from './move.js';
-import { frontOf, isWall, type GridState } from './moves.js';
+import { cellInFront, isWall, type GridState } from './moves.js';
 import { HEADINGS, isHidden, type Thing } from './thing.js';
 
 export type Pose = Pick<GridState, 'x' | 'y' | 'heading'>;
@@ -50,13 +50,13 @@ export function findRoute(
   for (let total = 0; total < queue.length; total++) {
     for (const key of queue[total] ?? []) {
       if (best.get(key) !== total) continue;
-      const pose = poseOf(level, key);
-      const front = frontOf(pose);
+      const pose = toPose(level, key);
+      const front = cellInFront(pose);
       if (isThere(pose, front))
         return traceRoute(
           level,
           state,
-          poses(key, from).map((at) => poseOf(level, at)),
+          poses(key, from).map((at) => toPose(level, at)),
         );
       const ahead = isWall(level, front.x, front.y) ? Infinity : cost[cellKey(level, front.x, front.y)];
       if (ahead < Infinity) relax(poseKey(level, { ...pose, ...front }), key, total + ahead);
@@ -89,7 +89,7 @@ function poseKey(level: Level, { x, y, heading }: Pose): number {
   return cellKey(level, x, y) * 4 + heading;
 }
 
-function poseOf({ width }: Level, key: number): Pose {
+function toPose({ width }: Level, key: number): Pose {
   const cell = Math.floor(key / 4);
   return { x: cell % width, y: Math.floor(cell / width), heading: key % 4 };
 }

@@ -42,7 +42,7 @@ export function look(level: Level, state: GridState): View {
   // AgentGym's first view is drawn before the agent takes what it starts with.
   const isBefore = level.rules === 'agentgym' && state.numMoves === 0;
   const carrying = isBefore ? -1 : state.carrying;
-  const contents = contentsOf({ ...state, carrying }, level.width);
+  const contents = toContents({ ...state, carrying }, level.width);
   const cells: (Seen & Content)[] = [];
   for (let ahead = NEAREST; ahead >= 0; ahead--) {
     for (let side = -MIDDLE; side <= MIDDLE; side++) {
@@ -54,13 +54,13 @@ export function look(level: Level, state: GridState): View {
     }
   }
   const visible = visibleCells(cells.map(({ isOpaque }) => isOpaque));
-  const carried = carrying < 0 ? '' : nameOf(state.things[carrying]);
+  const carried = carrying < 0 ? '' : describeThing(state.things[carrying]);
   const image = cells.map(({ name, distance }, i) => (visible[i] ? (distance === 0 ? carried : name) : '?'));
   const seen = cells.filter(
     ({ x, y, name, distance }, i) => visible[i] && name !== '' && distance > 0 && x >= 0 && y >= 0,
   );
   seen.sort((a, b) => a.distance - b.distance);
-  return { seen, bounds: boundsOf(state, forward, right), image: image.join('|') };
+  return { seen, bounds: computeBounds(state, forward, right), image: image.join('|') };
 }
 
 interface Content {
@@ -72,7 +72,7 @@ const WALL: Content = { name: 'grey wall', isOpaque: true };
 const FLOOR: Content = { name: '', isOpaque: false };
 
 /** Things that are not carried, by cell. */
-function contentsOf(
+function toContents(
   { things, carrying }: Pick<GridState, 'things' | 'carrying'>,
   width: number,
 ): ReadonlyMap<number, Content> {
@@ -80,12 +80,12 @@ function contentsOf(
   for (const [index, thing] of things.entries()) {
     if (index === carrying || isHidden(thing)) continue;
     const isOpaque = thing.kind === 'door' && thing.state !== 'open';
-    contents.set(thing.y * width + thing.x, { name: nameOf(thing), isOpaque });
+    contents.set(thing.y * width + thing.x, { name: describeThing(thing), isOpaque });
   }
   return contents;
 }
 
-function nameOf({ color, kind, state }: Thing): string {
+function describeThing({ color, kind, state }: Thing): string {
   return kind === 'door' ? `${color} ${state} ${kind}` : `${color} ${kind}`;
 }
 
@@ -109,7 +109,7 @@ function visibleCells(isOpaque: readonly boolean[]): boolean[] {
 }
 
 /** AgentGym's bounds: the view, and one more row or column where it extends to smaller numbers. */
-function boundsOf(
+function computeBounds(
   state: GridState,
   forward: readonly [number, number],
   right: readonly [number, number],

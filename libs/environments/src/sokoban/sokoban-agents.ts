@@ -9,13 +9,13 @@ import { solveRoom } from './solve-room.js';
 export const sokobanExpert: ScriptedAgent = {
   name: 'expert',
   act(environment, _observation, random) {
-    const { room, state } = sokobanOf(environment);
+    const { room, state } = asSokoban(environment);
     const solution = solveRoom(room, state);
     return solution === null ? pick(DIRECTIONS, random) : DIRECTIONS[solution[0]];
   },
 };
 
-function sokobanOf(environment: Environment): Sokoban {
+function asSokoban(environment: Environment): Sokoban {
   if (environment instanceof Sokoban) return environment;
   throw new EnvironmentError('WRONG_ENVIRONMENT', 'this agent plays sokoban only');
 }

@@ -2,7 +2,7 @@ import type { Json, Split } from '@retrace/trajectory';
 import { describe, expect, it } from 'vitest';
 import { Pcg32 } from '@retrace/random';
 import type { Environment, EnvironmentSpec, ResetOptions, StepResult } from '../environment.js';
-import { agentOf, playEpisode, type Playthrough } from './play.js';
+import { requireAgent, playEpisode, type Playthrough } from './play.js';
 
 const SPLITS: readonly Split[] = ['train', 'validation', 'test'];
 /** A landing tries a fifth of what a release does (`test/README.md`). */
@@ -206,7 +206,7 @@ function playRandom(
   return playEpisode(environment, {
     ...reset,
     maxSteps: spec.maxSteps,
-    agent: agentOf(spec, 'random'),
+    agent: requireAgent(spec, 'random'),
     random: () => random.nextFloat(),
   });
 }

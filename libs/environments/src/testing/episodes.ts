@@ -1,9 +1,13 @@
 import { Pcg32 } from '@retrace/random';
 import type { EnvironmentSpec } from '../environment.js';
-import { agentOf, playEpisode, type Playthrough } from './play.js';
+import { requireAgent, playEpisode, type Playthrough } from './play.js';
 
 /** Success rate of a scripted agent on tasks of the test split. */
-export async function successOf(spec: EnvironmentSpec, agent: string, numEpisodes: number): Promise<number> {
+export async function measureSuccess(
+  spec: EnvironmentSpec,
+  agent: string,
+  numEpisodes: number,
+): Promise<number> {
   let numSuccesses = 0;
   for (let index = 0; index < numEpisodes; index++) {
     const { results } = await playTask(spec, agent, index);
@@ -13,7 +17,7 @@ export async function successOf(spec: EnvironmentSpec, agent: string, numEpisode
 }
 
 /** Everything that tasks, their episodes by random and by expert play, and their families say, as one text to hash. */
-export async function transcriptOf(spec: EnvironmentSpec, numEpisodes: number): Promise<string> {
+export async function playTranscript(spec: EnvironmentSpec, numEpisodes: number): Promise<string> {
   const lines: string[] = [];
   for (let index = 0; index < numEpisodes; index++) {
     const { task } = spec.sampleTask({ split: 'test', index, seed: 1 });
@@ -28,7 +32,7 @@ function playTask(spec: EnvironmentSpec, agent: string, index: number): Promise<
   return playEpisode(spec.create(), {
     ...spec.sampleTask({ split: 'test', index, seed: 1 }),
     maxSteps: spec.maxSteps,
-    agent: agentOf(spec, agent),
+    agent: requireAgent(spec, agent),
     random: () => random.nextFloat(),
   });
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Pcg32 } from '@retrace/random';
 import { getEnvironment } from '../registry.js';
-import { agentOf, playEpisode } from './play.js';
+import { requireAgent, playEpisode } from './play.js';
 
 /**
  * Hashes tasks and episodes of an environment, played by `random` and `expert` in turn. A test compares it with a committed value: tasks
@@ -18,7 +18,7 @@ export async function hashEpisodes(name: string, numEpisodes: number): Promise<s
     const episode = await playEpisode(spec.create(), {
       ...sampled,
       maxSteps: spec.maxSteps,
-      agent: agentOf(spec, index % 2 === 0 ? 'random' : 'expert'),
+      agent: requireAgent(spec, index % 2 === 0 ? 'random' : 'expert'),
       random: () => random.nextFloat(),
     });
     hash.update(JSON.stringify([sampled, episode]));

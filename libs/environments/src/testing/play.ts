@@ -38,7 +38,7 @@ export async function playEpisode(
 }
 
 /** The named agent of a spec. */
-export function agentOf(spec: EnvironmentSpec, name: string): ScriptedAgent {
+export function requireAgent(spec: EnvironmentSpec, name: string): ScriptedAgent {
   const agent = spec.agents.find((candidate) => candidate.name === name);
   if (agent === undefined) throw new Error(`${spec.name} has no agent '${name}'`);
   return agent;

@@ -18,7 +18,7 @@ export const wordleRandom: ScriptedAgent = {
 export const wordleConsistent: ScriptedAgent = {
   name: 'consistent',
   act: (environment, _observation, random) =>
-    spell(WORDLE_WORDS[pick(candidates(wordleOf(environment)), random)]),
+    spell(WORDLE_WORDS[pick(candidates(asWordle(environment)), random)]),
 };
 
 /**
@@ -29,7 +29,7 @@ export const wordleConsistent: ScriptedAgent = {
 export const wordleExpert: ScriptedAgent = {
   name: 'expert',
   act(environment) {
-    const wordle = wordleOf(environment);
+    const wordle = asWordle(environment);
     const fitting = candidates(wordle);
     if (fitting.length <= 2 || wordle.numTurnsLeft === 1) return spell(WORDLE_WORDS[fitting[0]]);
     if (fitting.length < WORDLE_WORDS.length) return spell(WORDLE_WORDS[mostDividing(fitting)]);
@@ -48,13 +48,15 @@ function patternTable(): Uint8Array {
   patterns = new Uint8Array(numWords * numWords);
   for (let guess = 0; guess < numWords; guess++) {
     for (let secret = 0; secret < numWords; secret++) {
-      patterns[guess * numWords + secret] = patternOf(markGuess(WORDLE_WORDS[secret], WORDLE_WORDS[guess]));
+      patterns[guess * numWords + secret] = encodePattern(
+        markGuess(WORDLE_WORDS[secret], WORDLE_WORDS[guess]),
+      );
     }
   }
   return patterns;
 }
 
-function patternOf(marks: readonly string[]): number {
+function encodePattern(marks: readonly string[]): number {
   return marks.reduce((code, mark) => code * MARKS.length + MARKS.indexOf(mark as (typeof MARKS)[number]), 0);
 }
 
@@ -64,7 +66,7 @@ function candidates(wordle: Wordle): readonly number[] {
   const numWords = WORDLE_WORDS.length;
   const known = wordle.known.map(({ guess, marks }) => ({
     row: WORDLE_WORDS.indexOf(guess) * numWords,
-    pattern: patternOf(marks),
+    pattern: encodePattern(marks),
   }));
   return [...WORDLE_WORDS.keys()].filter((word) =>
     known.every(({ row, pattern }) => table[row + word] === pattern),
@@ -93,7 +95,7 @@ function spell(word: string): string {
   return [...word].join(' ');
 }
 
-function wordleOf(environment: Environment): Wordle {
+function asWordle(environment: Environment): Wordle {
   if (environment instanceof Wordle) return environment;
   throw new EnvironmentError('WRONG_ENVIRONMENT', 'this agent plays wordle only');
 }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { splitOf } from '../task-split.js';
+import { assignSplit } from '../task-split.js';
 import { describeEnvironmentContract } from '../testing/environment-contract.js';
 import { hashEpisodes } from '../testing/hash-episodes.js';
-import { agentOf, playEpisode } from '../testing/play.js';
+import { requireAgent, playEpisode } from '../testing/play.js';
 import { wordle } from './index.js';
 import { markGuess } from './marks.js';
 import { WORDLE_WORDS } from './wordle-words.js';
@@ -144,7 +144,7 @@ describe('the list of words', () => {
     expect(WORDLE_WORDS.filter((word) => !/^[a-z]{5}$/.test(word))).toEqual([]);
     expect(new Set(WORDLE_WORDS).size).toBe(WORDLE_WORDS.length);
     for (const split of ['train', 'validation', 'test'] as const) {
-      expect(WORDLE_WORDS.filter((word) => splitOf(word) === split).length).toBeGreaterThan(30);
+      expect(WORDLE_WORDS.filter((word) => assignSplit(word) === split).length).toBeGreaterThan(30);
     }
   });
 });
@@ -157,7 +157,7 @@ describe('agents of wordle, on every word as the secret', () => {
         task: { secret },
         seed: 0,
         maxSteps: 6,
-        agent: agentOf(wordle, name),
+        agent: requireAgent(wordle, name),
         random: () => 0.5,
       });
       sums.first.add(actions[0]);

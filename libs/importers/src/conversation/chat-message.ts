@@ -5,13 +5,13 @@ import { asFields, asList, asText, isMissing, json } from '../fields.js';
 import { RowFault } from '../skip.js';
 import type { WireMessage, WireToolCall } from '@retrace/recording';
 import { newMessage } from './conversation-steps.js';
-import { reasoningOf, withoutReasoning } from './reasoning.js';
+import { readReasoningText, withoutReasoning } from './reasoning.js';
 
 /** Fields of an OpenAI message that are taken; others, such as a weight, belong to their format. */
 export function chatMessage(value: unknown, name: string): WireMessage {
   const fields = asFields(value, name);
   const { tool_calls: calls } = fields;
-  const reasoning = reasoningOf(fields);
+  const reasoning = readReasoningText(fields);
   return newMessage({
     role: asText(fields.role, `${name}.role`),
     content: contentWithout(chatContent(fields.content, `${name}.content`), reasoning),

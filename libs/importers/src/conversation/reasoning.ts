@@ -1,8 +1,8 @@
-import { isReasoningPart, reasoningOf as readReasoning } from '@retrace/chat';
+import { isReasoningPart, extractReasoning as readReasoning } from '@retrace/chat';
 import type { Fields } from '../fields.js';
 
 /** Reads the reasoning of a chat message, as the proxy does; undefined where there is none. */
-export function reasoningOf(message: Fields): string | undefined {
+export function readReasoningText(message: Fields): string | undefined {
   const text = readReasoning(message);
   return text === '' ? undefined : text;
 }

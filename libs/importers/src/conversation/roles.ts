@@ -32,7 +32,7 @@ const PLAIN_ROLES: readonly string[] = ['user', 'assistant', 'system', 'tool'];
 const CALLERS: readonly string[] = ['tool_call', 'function_call'];
 
 /** The role of a speaker: `human` and `Human` are a user, `function-response` is a tool. A name that is not known is its own role. */
-export function roleOf(speaker: string): string {
+export function toRole(speaker: string): string {
   const name = plainName(speaker);
   return ROLES.get(name) ?? (PLAIN_ROLES.includes(name) ? name : speaker);
 }
@@ -43,7 +43,7 @@ export const isCaller = (speaker: string): boolean => CALLERS.includes(plainName
 /** The message of a speaker's text. */
 export function spokenMessage(speaker: string, text: string): WireMessage {
   if (isCaller(speaker)) return callMessage(text);
-  return { role: roleOf(speaker), content: text };
+  return { role: toRole(speaker), content: text };
 }
 
 /** The agent's message of a text that has a call, or a list of calls, as JSON: `{name, arguments}`; another text is its content. */

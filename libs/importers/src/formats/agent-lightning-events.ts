@@ -1,9 +1,9 @@
-import { completionCounts, isJsonObject, objectOf } from '@retrace/chat';
+import { completionCounts, isJsonObject, asObject } from '@retrace/chat';
 import { statedSampling } from '../conversation/stated-sampling.js';
 import { asFields, type Fields, known, looseNumber, looseText } from '../fields.js';
 import { episodeName, type ImportFormat } from '../format.js';
 import { looseMessages } from '../spans/loose-messages.js';
-import { toolDefinitionsOf } from '../spans/offered-tools.js';
+import { readToolDefinitions } from '../spans/offered-tools.js';
 import { traceRecords } from '../spans/trace-records.js';
 import type { CallTokens, ModelCall, TraceNode, TraceReward } from '../spans/trace-node.js';
 import { timeOfSeconds } from '../time.js';
@@ -25,7 +25,7 @@ export const agentLightningEvents: ImportFormat = {
   map: (rows) => {
     const events = rows.map(({ value }) => asFields(value, 'row'));
     const [first] = events;
-    return traceRecords(events.map(nodeOf), {
+    return traceRecords(events.map(readNode), {
       episode: episodeName(attemptKey(first) ?? ''),
       environment: undefined,
       tags: [],
@@ -37,7 +37,7 @@ export const agentLightningEvents: ImportFormat = {
   },
 };
 
-function nodeOf(event: Fields, index: number): TraceNode {
+function readNode(event: Fields, index: number): TraceNode {
   const data = isJsonObject(event.data) ? event.data : {};
   const isCall = event.event_type === 'model_request';
   const endUs = timeOfSeconds(event.timestamp);
@@ -56,10 +56,10 @@ function nodeOf(event: Fields, index: number): TraceNode {
       isCall && hasFailed(data)
         ? `the request failed: ${JSON.stringify(data.http_status ?? data.status ?? null)}`
         : '',
-    call: isCall ? callOf(data) : null,
+    call: isCall ? readCall(data) : null,
     toolResult: null,
     agentName: '',
-    rewards: event.event_type === 'reward' ? rewardOf(data, id) : [],
+    rewards: event.event_type === 'reward' ? readReward(data, id) : [],
   };
 }
 
@@ -67,7 +67,7 @@ function hasFailed({ status, http_status: httpStatus }: Fields): boolean {
   return status === 'error' || (typeof httpStatus === 'number' && httpStatus >= HTTP_ERROR);
 }
 
-function rewardOf(data: Fields, id: string): TraceReward[] {
+function readReward(data: Fields, id: string): TraceReward[] {
   const value = looseNumber(data.value);
   if (value === undefined) return [];
   const rationale = [looseText(data.message), looseText(data.reason)]
@@ -85,9 +85,9 @@ function rewardOf(data: Fields, id: string): TraceReward[] {
   ];
 }
 
-function callOf(data: Fields): ModelCall {
+function readCall(data: Fields): ModelCall {
   const request = isJsonObject(data.request) ? data.request : {};
-  const asked: Fields = { ...request, ...objectOf(data.adjusted_params) };
+  const asked: Fields = { ...request, ...asObject(data.adjusted_params) };
   const response = hasFailed(data) || !isJsonObject(data.response) ? {} : data.response;
   const [choice]: unknown[] = Array.isArray(response.choices) ? response.choices : [];
   const output = isJsonObject(choice) ? looseMessages(choice.message ?? choice.text, 'assistant') : [];
@@ -107,22 +107,22 @@ function callOf(data: Fields): ModelCall {
       topP: asked.top_p,
       maxNewTokens: asked.max_completion_tokens ?? asked.max_tokens,
     }),
-    tools: toolDefinitionsOf(request.tools),
-    tokens: isJsonObject(choice) ? tokensOf(response, choice, looseNumber(data.model_version)) : null,
+    tools: readToolDefinitions(request.tools),
+    tokens: isJsonObject(choice) ? findTokens(response, choice, looseNumber(data.model_version)) : null,
     responseId: looseText(response.id) ?? '',
   };
 }
 
 /** vLLM puts the prompt's ids beside the choices and the completion's into each; SGLang puts both into the choice. */
-function tokensOf(response: Fields, choice: Fields, version: number | undefined): CallTokens | null {
-  const prompt = idsOf(response.prompt_token_ids ?? choice.prompt_token_ids);
-  const completion = idsOf(choice.token_ids ?? choice.response_token_ids);
+function findTokens(response: Fields, choice: Fields, version: number | undefined): CallTokens | null {
+  const prompt = readIds(response.prompt_token_ids ?? choice.prompt_token_ids);
+  const completion = readIds(choice.token_ids ?? choice.response_token_ids);
   if (prompt === null || completion === null) return null;
-  const logprobs = contentLogprobs(objectOf(choice.logprobs).content, completion.length);
+  const logprobs = contentLogprobs(asObject(choice.logprobs).content, completion.length);
   return { prompt, completion, logprobs, version: version ?? null };
 }
 
-function idsOf(value: unknown): readonly number[] | null {
+function readIds(value: unknown): readonly number[] | null {
   return Array.isArray(value) && value.length > 0 && value.every((id) => Number.isInteger(id))
     ? (value as number[])
     : null;

@@ -21,7 +21,7 @@ export const agentLightning: ImportFormat = {
     const spans = rows.map(({ value }) => asFields(value, 'row'));
     const [first] = spans;
     const otelSpans = newestVersions(
-      spans.map(spanOf),
+      spans.map(readSpan),
       ({ spanId }) => spanId,
       ({ endUs }) => endUs,
     );
@@ -42,7 +42,7 @@ export function attemptKey(row: Fields): string | null {
   return rollout === undefined ? null : `${rollout}/${looseText(row.attempt_id) ?? ''}`;
 }
 
-function spanOf(span: Fields, index: number): OtelSpan {
+function readSpan(span: Fields, index: number): OtelSpan {
   const status = isJsonObject(span.status) ? span.status : {};
   const resource =
     isJsonObject(span.resource) && isJsonObject(span.resource.attributes) ? span.resource.attributes : {};

@@ -24,10 +24,10 @@ export const agentgym: ImportFormat = {
   map: ([row], origin) => {
     const fields = asFields(row.value, 'row');
     const episode = rowEpisodeId(origin, row);
-    const turns = asList(fields.conversations, 'conversations').map(turnOf);
+    const turns = asList(fields.conversations, 'conversations').map(readTurn);
     const { start: told, end } = rowInfo(looseJson(fields.info));
     const records = conversationRecords(episode, turns, end);
-    const start = { ...startOf(fields, row, episode), ...told };
+    const start = { ...readStart(fields, row, episode), ...told };
     // A row whose turns have rewards has their sum beside them.
     const hasRewards = records.some((record) => record.type === 'step' && record.reward !== undefined);
     return {
@@ -37,7 +37,7 @@ export const agentgym: ImportFormat = {
   },
 };
 
-function turnOf(value: unknown, index: number): SpokenTurn {
+function readTurn(value: unknown, index: number): SpokenTurn {
   const turn = spokenTurn(value, index);
   const { loss } = asFields(value, 'turn');
   if (!turn.isAgents) return turn;
@@ -58,19 +58,19 @@ const asInfo = (info: Json | undefined): Readonly<Record<string, Json>> =>
       ? {}
       : { environment: info };
 
-function startOf(fields: ReturnType<typeof asFields>, row: PlacedRow, episode: string): WireEpisode {
+function readStart(fields: ReturnType<typeof asFields>, row: PlacedRow, episode: string): WireEpisode {
   const itemId = looseText(fields.item_id) ?? looseText(fields.id);
   return known({
     type: 'episode' as const,
     episode,
-    environment: looseText(fields.data_source) ?? environmentOf(itemId),
+    environment: looseText(fields.data_source) ?? parseEnvironment(itemId),
     task: itemId === undefined ? undefined : { itemId },
     metadata: json(known({ itemId, file: row.file, row: row.number, ability: looseText(fields.ability) })),
   });
 }
 
 /** The environment of an item such as `textcraft_12`; undefined where the id names none. */
-function environmentOf(itemId: string | undefined): string | undefined {
+function parseEnvironment(itemId: string | undefined): string | undefined {
   return itemId === undefined ? undefined : /^([a-z][a-z-]*)_\d+$/.exec(itemId)?.[1];
 }
 

@@ -23,7 +23,7 @@ import {
 import { episodeName, rowEpisodeId, type ImportFormat, type Mapped } from '../format.js';
 import { RowFault, type Skip } from '../skip.js';
 import { type AppendedPrompt, logprobColumn, TokenContext } from '../tokens/token-context.js';
-import { timeOf } from '../time.js';
+import { parseTime } from '../time.js';
 import type { WireEnd, WireEpisode, WireMessage, WireRecord, WireStep, WireTokens } from '@retrace/recording';
 
 /** Trajectories in trajectories, at most so deep. */
@@ -73,10 +73,10 @@ class TrajectoryMapping {
       groupId: carried.groupId,
       split: carried.split as Split | undefined,
       tags: carried.tags,
-      metadata: metadataOf(root, agent, carried),
+      metadata: findMetadata(root, agent, carried),
     });
     const steps = this.steps(root, episode, looseText(agent.model_name));
-    this.episodes.push([start, ...steps.records, endOf(carried, episode, steps)]);
+    this.episodes.push([start, ...steps.records, makeEnd(carried, episode, steps)]);
     this.subagents(root, episode, depth);
     return { episodes: this.episodes, skipped: this.skipped };
   }
@@ -88,7 +88,7 @@ class TrajectoryMapping {
     for (const [index, value] of asList(root.steps, 'steps').entries()) {
       const name = `steps[${index}]`;
       const step = asFields(value, name);
-      const message = messageOf(step, name);
+      const message = readMessage(step, name);
       if (step.is_copied_context === true) {
         const detail = `${name} repeats the context of another trajectory; it is input here, and no step`;
         this.skipped.push({ code: 'COPIED_CONTEXT', detail, row: this.row });
@@ -147,18 +147,18 @@ function agentStep(
     terminated: carried.terminated,
     truncated: carried.truncated,
     info: carried.info ?? undefined,
-    usage: usageOf(metrics, name),
-    tokens: tokensOf(metrics, name, context, carried),
+    usage: readUsage(metrics, name),
+    tokens: toTokens(metrics, name, context, carried),
     sampling: sampling ?? undefined,
     engine,
     model: looseText(step.model_name) ?? model,
     tokenizerHash,
     logprobMode,
-    occurredAt: timeOf(step.timestamp),
+    occurredAt: parseTime(step.timestamp),
   };
 }
 
-function tokensOf(
+function toTokens(
   metrics: Fields,
   name: string,
   context: TokenContext,
@@ -189,7 +189,7 @@ function appendedPrompt(value: unknown, name: string): AppendedPrompt | null {
   return { ids: integersOrNull(ids, `${name}.ids`) ?? [], keptPrefix: kept };
 }
 
-function usageOf(metrics: Fields, name: string): WireStep['usage'] {
+function readUsage(metrics: Fields, name: string): WireStep['usage'] {
   const usage = {
     inputTokens: numberOrNull(metrics.prompt_tokens, `${name}.metrics.prompt_tokens`),
     cachedInputTokens: numberOrNull(metrics.cached_tokens, `${name}.metrics.cached_tokens`),
@@ -200,7 +200,7 @@ function usageOf(metrics: Fields, name: string): WireStep['usage'] {
   return Object.values(usage).every((value) => value === null) ? undefined : usage;
 }
 
-function messageOf(step: Fields, name: string): WireMessage {
+function readMessage(step: Fields, name: string): WireMessage {
   const source = asText(step.source, `${name}.source`);
   const content = chatContent(step.message, `${name}.message`);
   const calls = isMissing(step.tool_calls) ? [] : asList(step.tool_calls, `${name}.tool_calls`);
@@ -245,7 +245,7 @@ function toolMessages(step: Fields, name: string): WireMessage[] {
   });
 }
 
-function endOf(carried: AtifRetraceEpisode, episode: string, { records, rest }: MappedSteps): WireEnd {
+function makeEnd(carried: AtifRetraceEpisode, episode: string, { records, rest }: MappedSteps): WireEnd {
   const last = rest.map(messageText).filter((text) => text !== '');
   return known<WireEnd>({
     type: 'end',
@@ -258,7 +258,7 @@ function endOf(carried: AtifRetraceEpisode, episode: string, { records, rest }: 
   });
 }
 
-function metadataOf(root: Fields, agent: Fields, carried: AtifRetraceEpisode): Json | undefined {
+function findMetadata(root: Fields, agent: Fields, carried: AtifRetraceEpisode): Json | undefined {
   const { retrace: _, ...extra } = isJsonObject(root.extra) ? root.extra : {};
   const metadata = known({
     ...(isJsonObject(carried.metadata) ? carried.metadata : {}),

@@ -7,10 +7,10 @@ import { episodeName, type ImportFormat } from '../format.js';
 import { groupedBy } from '../rows/grouped-by.js';
 import { newestVersions } from '../rows/newest-versions.js';
 import { looseMessages } from '../spans/loose-messages.js';
-import { toolDefinitionsOf } from '../spans/offered-tools.js';
+import { readToolDefinitions } from '../spans/offered-tools.js';
 import { traceRecords } from '../spans/trace-records.js';
 import type { ModelCall, TraceNode, TraceReward } from '../spans/trace-node.js';
-import { timeOf } from '../time.js';
+import { parseTime } from '../time.js';
 import type { WireMessage, WireStep } from '@retrace/recording';
 
 /** Types of observations that are calls of a model; `EMBEDDING` is none. */
@@ -25,26 +25,26 @@ export const langfuse: ImportFormat = {
   description: 'traces, observations and scores exported by Langfuse',
   parquetColumns: null,
   detects: (row) => isJsonObject(row) && (hasParts(row) || rowKind(row) !== null),
-  expand: (row) => (isJsonObject(row) ? partsOf(row) : []),
-  keyOf: (row) => (isJsonObject(row) ? traceIdOf(row) : null),
+  expand: (row) => (isJsonObject(row) ? readParts(row) : []),
+  keyOf: (row) => (isJsonObject(row) ? findTraceId(row) : null),
   map: (rows) => {
     const all = rows.map(({ value }) => value).filter(isJsonObject);
-    const parts = newestVersions(all, (part) => `${rowKind(part)} ${looseText(part.id)}`, versionTimeOf);
-    const traceId = traceIdOf(parts[0]) ?? '';
+    const parts = newestVersions(all, (part) => `${rowKind(part)} ${looseText(part.id)}`, findVersionTime);
+    const traceId = findTraceId(parts[0]) ?? '';
     const trace = parts.find((part) => rowKind(part) === 'trace') ?? {};
     const observations = parts.filter((part) => rowKind(part) === 'observation');
     const about = { ...observations.at(0), ...trace };
     const scoreRows = parts.filter((part) => rowKind(part) === 'score');
-    const scores = scoreRows.flatMap(scoreOf);
+    const scores = scoreRows.flatMap(readScore);
     const ids = new Set(observations.map(({ id }) => id));
     const others = scores.filter(({ observationId }) => observationId === null || !ids.has(observationId));
     const scoresOf = groupedBy(scores, ({ observationId }) => observationId);
-    const nodes = observations.map((part) => nodeOf(part, scoresOf.get(looseText(part.id) ?? '') ?? []));
+    const nodes = observations.map((part) => readNode(part, scoresOf.get(looseText(part.id) ?? '') ?? []));
     return traceRecords([...nodes, scoreNode(traceId, others)], {
       episode: episodeName(traceId),
       environment: undefined,
-      tags: textsOf(about.tags),
-      metadata: metadataOf(traceId, about, trace, scoreRows.flatMap(wordOf)),
+      tags: readTexts(about.tags),
+      metadata: toMetadata(traceId, about, trace, scoreRows.flatMap(readWord)),
       end: null,
       row: rows[0].number,
     });
@@ -64,8 +64,8 @@ function hasParts(row: Fields): boolean {
 }
 
 /** Splits a downloaded trace into its rows. `data` is the list of an answer of the API. */
-function partsOf(row: Fields): readonly unknown[] {
-  if (Array.isArray(row.data)) return row.data.flatMap((part) => (isJsonObject(part) ? partsOf(part) : []));
+function readParts(row: Fields): readonly unknown[] {
+  if (Array.isArray(row.data)) return row.data.flatMap((part) => (isJsonObject(part) ? readParts(part) : []));
   if (!hasParts(row)) return [row];
   const { observations, scores, trace, ...own } = row;
   return [trace, own, ...(observations as unknown[]), ...(Array.isArray(scores) ? scores : [])].filter(
@@ -84,18 +84,18 @@ function rowKind(row: Fields): 'trace' | 'observation' | 'score' | null {
   return typeof row.timestamp === 'string' && 'name' in row && 'metadata' in row ? 'trace' : null;
 }
 
-function traceIdOf(row: Fields): string | null {
+function findTraceId(row: Fields): string | null {
   const id = rowKind(row) === 'trace' ? row.id : field(row, 'trace_id');
   return looseText(id) ?? null;
 }
 
 /** When a version of a row was written: exports repeat rows that changed, and files of neighboring hours overlap. */
-function versionTimeOf(row: Fields): number | undefined {
-  return timeOf(field(row, 'updated_at')) ?? timeOf(row.timestamp);
+function findVersionTime(row: Fields): number | undefined {
+  return parseTime(field(row, 'updated_at')) ?? parseTime(row.timestamp);
 }
 
 /** @param scores those of this observation */
-function nodeOf(row: Fields, scores: readonly ObservationScore[]): TraceNode {
+function readNode(row: Fields, scores: readonly ObservationScore[]): TraceNode {
   const type = looseText(row.type) ?? '';
   const kind = type === CALL_TYPE ? 'call' : type === 'AGENT' ? 'agent' : type === 'TOOL' ? 'tool' : 'other';
   const id = looseText(row.id) ?? '';
@@ -106,20 +106,20 @@ function nodeOf(row: Fields, scores: readonly ObservationScore[]): TraceNode {
     name,
     kind,
     sequence: 0,
-    startUs: timeOf(field(row, 'start_time')),
-    endUs: timeOf(field(row, 'end_time')),
+    startUs: parseTime(field(row, 'start_time')),
+    endUs: parseTime(field(row, 'end_time')),
     failure:
       row.level === 'ERROR'
         ? (looseText(field(row, 'status_message')) ?? 'the observation ended with an error')
         : '',
-    call: kind === 'call' ? callOf(row) : null,
-    toolResult: kind === 'tool' ? toolResultOf(row.output) : null,
+    call: kind === 'call' ? readCall(row) : null,
+    toolResult: kind === 'tool' ? readToolResult(row.output) : null,
     agentName: kind === 'agent' ? name : '',
     rewards: scores.map((score) => ({ ...score, of: kind === 'call' ? 'own-call' : 'episode' })),
   };
 }
 
-function callOf(row: Fields): ModelCall {
+function readCall(row: Fields): ModelCall {
   const usage = isJsonObject(field(row, 'usage_details')) ? (field(row, 'usage_details') as Fields) : {};
   const cost = isJsonObject(field(row, 'cost_details')) ? (field(row, 'cost_details') as Fields) : {};
   const number = (...values: unknown[]) =>
@@ -137,9 +137,9 @@ function callOf(row: Fields): ModelCall {
     },
     model: looseText(field(row, 'provided_model_name')) ?? looseText(row.model) ?? '',
     engine: '',
-    sampling: samplingOf(looseJson(field(row, 'model_parameters'))),
+    sampling: readSampling(looseJson(field(row, 'model_parameters'))),
     tokens: null,
-    tools: toolsOf(row),
+    tools: readTools(row),
     responseId: '',
   };
 }
@@ -160,7 +160,7 @@ function withCalls(output: WireMessage | null, listed: unknown): WireMessage | n
 }
 
 /** The tools that a call offered, beside its messages or in a column of their own. */
-function toolsOf(row: Fields): ModelCall['tools'] {
+function readTools(row: Fields): ModelCall['tools'] {
   const input = looseJson(row.input);
   const listed = looseJson(field(row, 'tool_definitions'));
   // The column has an object of the definitions by their names.
@@ -170,10 +170,10 @@ function toolsOf(row: Fields): ModelCall['tools'] {
         return isJsonObject(definition) ? { name, ...definition } : { name };
       })
     : listed;
-  return toolDefinitionsOf(isJsonObject(input) ? input.tools : undefined) ?? toolDefinitionsOf(column);
+  return readToolDefinitions(isJsonObject(input) ? input.tools : undefined) ?? readToolDefinitions(column);
 }
 
-function samplingOf(value: unknown): WireStep['sampling'] | null {
+function readSampling(value: unknown): WireStep['sampling'] | null {
   if (!isJsonObject(value)) return null;
   return statedSampling({
     temperature: value.temperature,
@@ -183,7 +183,7 @@ function samplingOf(value: unknown): WireStep['sampling'] | null {
   });
 }
 
-function toolResultOf(output: unknown): WireMessage | null {
+function readToolResult(output: unknown): WireMessage | null {
   if (isMissing(output) || output === '') return null;
   return { role: 'tool', content: typeof output === 'string' ? output : writeJson(output) };
 }
@@ -193,15 +193,15 @@ interface ObservationScore extends TraceReward {
 }
 
 /** The number of a score; undefined of one that is words: a text, or a category without a number. */
-function numberOf(row: Fields): number | undefined {
+function findNumber(row: Fields): number | undefined {
   const type = looseText(field(row, 'data_type')) ?? 'NUMERIC';
   return type === 'TEXT' || type === 'CORRECTION' ? undefined : looseNumber(row.value);
 }
 
 /** A score of words, which no reward can hold. */
-function wordOf(row: Fields): Readonly<Record<string, unknown>>[] {
+function readWord(row: Fields): Readonly<Record<string, unknown>>[] {
   const value = looseText(field(row, 'string_value')) ?? looseText(row.value);
-  if (value === undefined || numberOf(row) !== undefined) return [];
+  if (value === undefined || findNumber(row) !== undefined) return [];
   return [
     known({
       name: looseText(row.name) ?? 'score',
@@ -216,8 +216,8 @@ function wordOf(row: Fields): Readonly<Record<string, unknown>>[] {
 const sourceOf = (row: Fields): string => `langfuse/${(looseText(row.source) ?? 'unknown').toLowerCase()}`;
 
 /** A score as a reward; a category's number is its place among the categories, and its name the rationale. */
-function scoreOf(row: Fields): ObservationScore[] {
-  const value = numberOf(row);
+function readScore(row: Fields): ObservationScore[] {
+  const value = findNumber(row);
   if (value === undefined) return [];
   const observationId = looseText(field(row, 'observation_id')) ?? null;
   const words = [looseText(field(row, 'string_value')), looseText(row.comment)];
@@ -252,7 +252,7 @@ function scoreNode(traceId: string, scores: readonly ObservationScore[]): TraceN
   };
 }
 
-function metadataOf(
+function toMetadata(
   traceId: string,
   about: Fields,
   trace: Fields,
@@ -272,6 +272,6 @@ function metadataOf(
   });
 }
 
-function textsOf(value: unknown): readonly string[] {
+function readTexts(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((item) => typeof item === 'string') : [];
 }

@@ -2,7 +2,7 @@ import { isJsonObject } from '@retrace/trajectory';
 import { fromAnthropic, systemMessages } from '../conversation/anthropic-messages.js';
 import { chatMessage } from '../conversation/chat-message.js';
 import { conversationRecords, END_UNKNOWN, type SpokenTurn } from '../conversation/conversation-steps.js';
-import { isCaller, roleOf, spokenMessage } from '../conversation/roles.js';
+import { isCaller, toRole, spokenMessage } from '../conversation/roles.js';
 import { asFields, asList, asText, isMissing, json, known } from '../fields.js';
 import { rowEpisodeId, type ImportFormat } from '../format.js';
 import { RowFault } from '../skip.js';
@@ -21,7 +21,7 @@ export const openaiChat: ImportFormat = {
     const instructions = systemMessages({ system }).map((message) => ({ message, isAgents: false }));
     const turns: SpokenTurn[] = [
       ...instructions,
-      ...asList(messages, 'messages').flatMap((value, index) => turnsOf(value, `messages[${index}]`)),
+      ...asList(messages, 'messages').flatMap((value, index) => readTurns(value, `messages[${index}]`)),
     ];
     if (turns.length === 0) throw new RowFault('NO_AGENT_TURN', 'it has no messages');
     const kept = known({ tools: tools ?? undefined, metadata: metadata ?? undefined, ...others });
@@ -36,10 +36,10 @@ export const openaiChat: ImportFormat = {
 };
 
 /** The turn of a message; those of one of Anthropic's, whose results of tools are turns of their own. */
-function turnsOf(value: unknown, name: string): SpokenTurn[] {
+function readTurns(value: unknown, name: string): SpokenTurn[] {
   const fields = asFields(value, name);
   const role = asText(fields.role, `${name}.role`);
-  const messages = fromAnthropic(fields) ?? [messageOf(value, name)];
+  const messages = fromAnthropic(fields) ?? [readMessage(value, name)];
   return messages.map((message) => ({
     message,
     isAgents: message.role === 'assistant',
@@ -54,11 +54,11 @@ function turnsOf(value: unknown, name: string): SpokenTurn[] {
 }
 
 /** A message of OpenAI, or one of ms-swift, whose role `tool_call` has the call as content. */
-function messageOf(value: unknown, name: string): WireMessage {
+function readMessage(value: unknown, name: string): WireMessage {
   const message = chatMessage(value, name);
   const { role, content } = message;
   return {
     ...message,
-    ...(typeof content === 'string' ? spokenMessage(role, content) : { role: roleOf(role) }),
+    ...(typeof content === 'string' ? spokenMessage(role, content) : { role: toRole(role) }),
   };
 }

@@ -50,14 +50,14 @@ export const verl: ImportFormat = {
       throw new RowFault('FIELD_MISSING', '"output" or "response_ids" is missing');
     }
     const episode = rowEpisodeId(origin, row);
-    const parts = tokensOf(fields) ?? [undefined];
+    const parts = findTokens(fields) ?? [undefined];
     const steps = parts.map((tokens, index) =>
       known<WireStep>({
         type: 'step',
         episode,
         step: index,
-        ...(index === 0 ? textsOf(fields) : {}),
-        ...(index === parts.length - 1 ? rewardsOf(fields) : {}),
+        ...(index === 0 ? readTexts(fields) : {}),
+        ...(index === parts.length - 1 ? readRewards(fields) : {}),
         tokens,
       }),
     );
@@ -68,14 +68,14 @@ export const verl: ImportFormat = {
       row: row.number,
     });
     const end = { type: 'end' as const, episode, endReason: 'terminated' as const, numSteps: steps.length };
-    const groupId = groupOf(fields);
+    const groupId = findGroup(fields);
     const start = known<WireEpisode>({ type: 'episode', episode, groupId, metadata: json(metadata) });
     return { episodes: [[start, ...steps, end]], skipped: [] };
   },
 };
 
 /** The group of a row: its prompt's `uid`, else its input in its step; undefined where it has neither. */
-function groupOf({ uid, input, step, extra_fields: extra }: Fields): string | undefined {
+function findGroup({ uid, input, step, extra_fields: extra }: Fields): string | undefined {
   const given = looseText(uid) ?? looseText(isJsonObject(extra) ? extra.uid : undefined);
   if (given !== undefined) return episodeName(given);
   const number = looseNumber(step);
@@ -84,7 +84,7 @@ function groupOf({ uid, input, step, extra_fields: extra }: Fields): string | un
 }
 
 /** The texts of a dump, which hold the whole response whatever turns it had. */
-function textsOf({ input, output }: Fields): Partial<WireStep> {
+function readTexts({ input, output }: Fields): Partial<WireStep> {
   return {
     observation: isMissing(input) ? undefined : asText(input, 'input'),
     action: isMissing(output) ? undefined : asText(output, 'output'),
@@ -92,8 +92,8 @@ function textsOf({ input, output }: Fields): Partial<WireStep> {
 }
 
 /** verl scores the whole response, at its last token. */
-function rewardsOf(fields: Fields): Partial<WireStep> {
-  const { numbers, others } = extrasOf(fields);
+function readRewards(fields: Fields): Partial<WireStep> {
+  const { numbers, others } = readExtras(fields);
   const info = known({ groundTruth: fields.gts ?? undefined, ...others });
   return {
     reward: looseNumber(fields.score ?? fields.reward_score),
@@ -114,7 +114,7 @@ function isLoopOutput(row: Fields): boolean {
  * Extras of the reward function: numbers, and booleans as 1 and 0, are named rewards; the rest is kept as it is. A text stays a text
  * whatever is in it: an answer or an id, whose last digits a number would lose.
  */
-function extrasOf(fields: Fields): { numbers: Record<string, number>; others: Record<string, unknown> } {
+function readExtras(fields: Fields): { numbers: Record<string, number>; others: Record<string, unknown> } {
   const numbers: Record<string, number> = {};
   const others: Record<string, unknown> = {};
   const extras = { ...fields, ...(isJsonObject(fields.extra_fields) ? fields.extra_fields : {}) };
@@ -130,7 +130,7 @@ function extrasOf(fields: Fields): { numbers: Record<string, number>; others: Re
  * Token columns of an agent loop's output, a step for each turn: in a response of several turns the answers of tools, which have mask 0,
  * begin the next step. Tokens after the last sampled one are left out, since nothing answers them. undefined for a dump, which has none.
  */
-function tokensOf(fields: Fields): readonly WireTokens[] | undefined {
+function findTokens(fields: Fields): readonly WireTokens[] | undefined {
   const prompt = integersOrNull(fields.prompt_ids, 'prompt_ids');
   const response = integersOrNull(fields.response_ids, 'response_ids');
   if (prompt === null || response === null) return undefined;

@@ -46,12 +46,12 @@ function ofConvention(attributes: Attributes): CallMessages {
   const system = isMissing(instructions)
     ? []
     : partMessages('system', Array.isArray(instructions) ? instructions : [instructions]);
-  const input = listOf(attributes['gen_ai.input.messages']).flatMap(structuredMessages);
-  const [output = null] = listOf(attributes['gen_ai.output.messages']).flatMap(structuredMessages);
+  const input = readList(attributes['gen_ai.input.messages']).flatMap(structuredMessages);
+  const [output = null] = readList(attributes['gen_ai.output.messages']).flatMap(structuredMessages);
   return { input: [...system, ...input], output };
 }
 
-function listOf(value: unknown): readonly unknown[] {
+function readList(value: unknown): readonly unknown[] {
   const parsed = looseJson(value);
   return Array.isArray(parsed) ? parsed : [];
 }
@@ -73,8 +73,8 @@ function partMessages(role: string, parts: readonly unknown[]): WireMessage[] {
     if (typeof part === 'string') content.push({ type: 'text', text: part });
     if (!isJsonObject(part)) continue;
     const type = looseText(part.type) ?? 'text';
-    if (type === 'text') content.push({ type: 'text', text: textOf(part.content) });
-    else if (type === 'reasoning') reasoning.push(textOf(part.content));
+    if (type === 'text') content.push({ type: 'text', text: readText(part.content) });
+    else if (type === 'reasoning') reasoning.push(readText(part.content));
     else if (type === 'tool_call') {
       calls.push(
         newToolCall({
@@ -102,7 +102,7 @@ function partMessages(role: string, parts: readonly unknown[]): WireMessage[] {
 
 function toolResult(part: Fields): WireMessage {
   const id = looseText(part.id);
-  return newMessage({ role: 'tool', content: textOf(part.response ?? part.result), tool_call_id: id });
+  return newMessage({ role: 'tool', content: readText(part.response ?? part.result), tool_call_id: id });
 }
 
 /** Parts that are all text become one text; null where there are none. */
@@ -112,7 +112,7 @@ function joinTexts(parts: readonly Json[]): WireMessage['content'] {
   return texts.every((text) => typeof text === 'string') ? texts.join('\n') : parts;
 }
 
-function textOf(value: unknown): string {
+function readText(value: unknown): string {
   if (typeof value === 'string') return value;
   return isMissing(value) ? '' : writeJson(value);
 }
@@ -145,7 +145,7 @@ function flattenedMessage(entry: Attributes): WireMessage {
       ? joinTexts(content as Json[])
       : isMissing(entry.content)
         ? null
-        : textOf(entry.content),
+        : readText(entry.content),
     tool_calls: calls.length === 0 ? undefined : calls,
     tool_call_id: toolCallId,
   });
@@ -156,9 +156,9 @@ function ofEvents({ events }: OtelSpan): CallMessages {
   let output: WireMessage | null = null;
   for (const { name, attributes } of events) {
     const role = /^gen_ai\.(system|user|assistant|tool)\.message$/.exec(name)?.[1];
-    if (role !== undefined) input.push(...looseMessages([{ role, ...attributes, ...bodyOf(attributes) }]));
+    if (role !== undefined) input.push(...looseMessages([{ role, ...attributes, ...readBody(attributes) }]));
     else if (name === 'gen_ai.choice') {
-      const message = looseJson(attributes.message ?? bodyOf(attributes).message);
+      const message = looseJson(attributes.message ?? readBody(attributes).message);
       output ??=
         looseMessages([isJsonObject(message) ? { role: 'assistant', ...message } : message], 'assistant').at(
           0,
@@ -172,14 +172,14 @@ function ofEvents({ events }: OtelSpan): CallMessages {
   return { input, output };
 }
 
-function bodyOf(attributes: Attributes): Fields {
+function readBody(attributes: Attributes): Fields {
   const body = looseJson(attributes.body ?? attributes['event.body']);
   return isJsonObject(body) ? body : {};
 }
 
 function ofAiSdk(attributes: Attributes): CallMessages {
   const text = looseText(attributes['ai.response.text']);
-  const calls = listOf(attributes['ai.response.toolCalls']).flatMap((call) =>
+  const calls = readList(attributes['ai.response.toolCalls']).flatMap((call) =>
     isJsonObject(call) && typeof call.toolName === 'string'
       ? [
           newToolCall({

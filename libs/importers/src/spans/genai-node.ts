@@ -12,7 +12,7 @@ import {
   langfuseResult,
   langfuseTools,
 } from './langfuse-attributes.js';
-import { toolDefinitionsOf } from './offered-tools.js';
+import { readToolDefinitions } from './offered-tools.js';
 import {
   invocationParameters,
   openInferenceKind,
@@ -68,7 +68,7 @@ const USAGE_ATTRIBUTES = {
 /** Reads an OpenTelemetry span by the GenAI conventions, present and past, and those of agent-lightning. */
 export function genAiNode(span: OtelSpan): TraceNode {
   const { attributes } = span;
-  const kind = kindOf(span);
+  const kind = readKind(span);
   return {
     id: span.spanId,
     parentId: span.parentId,
@@ -77,16 +77,16 @@ export function genAiNode(span: OtelSpan): TraceNode {
     sequence: span.sequence,
     startUs: span.startUs,
     endUs: span.endUs,
-    failure: failureOf(span),
-    call: kind === 'call' ? callOf(span) : null,
-    toolResult: kind === 'tool' ? toolResultOf(attributes) : null,
-    agentName: agentNameOf(span),
+    failure: describeFailure(span),
+    call: kind === 'call' ? readCall(span) : null,
+    toolResult: kind === 'tool' ? findToolResult(attributes) : null,
+    agentName: readAgentName(span),
     cut: kind === 'call' ? cutAttributes(span) : [],
     rewards: spanRewards(span, kind === 'call'),
   };
 }
 
-function kindOf({ name, attributes }: OtelSpan): TraceNode['kind'] {
+function readKind({ name, attributes }: OtelSpan): TraceNode['kind'] {
   const operation = looseText(attributes['gen_ai.operation.name']);
   if (operation !== undefined) {
     if (CALL_OPERATIONS.has(operation)) return 'call';
@@ -104,7 +104,7 @@ function kindOf({ name, attributes }: OtelSpan): TraceNode['kind'] {
     : 'other';
 }
 
-function failureOf({ isError, statusMessage, attributes }: OtelSpan): string {
+function describeFailure({ isError, statusMessage, attributes }: OtelSpan): string {
   const failure = langfuseFailure(attributes);
   if (failure !== undefined) return failure;
   if (!isError) return '';
@@ -112,14 +112,14 @@ function failureOf({ isError, statusMessage, attributes }: OtelSpan): string {
 }
 
 /** The name of an agent; a tracer that gives none names the agent's span after it. */
-function agentNameOf({ name, attributes }: OtelSpan): string {
+function readAgentName({ name, attributes }: OtelSpan): string {
   const given = firstText(attributes, 'gen_ai.agent.name', 'agent.name', 'executor.id');
   const isNamedBySpan = (langfuseKind(attributes) ?? openInferenceKind(attributes)) === 'agent';
   return given ?? (isNamedBySpan ? name : '');
 }
 
 /** Whether a span is a call of a model, as far as its tracer says so. */
-export const isModelCall = (span: OtelSpan): boolean => kindOf(span) === 'call';
+export const isModelCall = (span: OtelSpan): boolean => readKind(span) === 'call';
 
 /** Attributes whose JSON ends too early, as the limit of an SDK cuts them, and how many a span lacks altogether. */
 function cutAttributes({ attributes, numDroppedAttributes = 0 }: OtelSpan): readonly string[] {
@@ -131,26 +131,26 @@ function cutAttributes({ attributes, numDroppedAttributes = 0 }: OtelSpan): read
   return numDroppedAttributes === 0 ? cut : [...cut, `${numDroppedAttributes} attributes that were dropped`];
 }
 
-function callOf(span: OtelSpan): ModelCall {
+function readCall(span: OtelSpan): ModelCall {
   const { attributes } = span;
   const { input, output } = genAiMessages(span);
   return {
     input,
     output,
-    usage: usageOf(attributes),
+    usage: findUsage(attributes),
     model: firstText(attributes, ...MODEL_ATTRIBUTES) ?? '',
     engine: firstText(attributes, ...ENGINE_ATTRIBUTES) ?? '',
-    sampling: samplingOf(attributes),
-    tokens: tokensOf(attributes),
+    sampling: findSampling(attributes),
+    tokens: findTokens(attributes),
     tools:
-      toolDefinitionsOf(attributes['gen_ai.tool.definitions'] ?? attributes['ai.prompt.tools']) ??
+      readToolDefinitions(attributes['gen_ai.tool.definitions'] ?? attributes['ai.prompt.tools']) ??
       openInferenceTools(attributes) ??
       langfuseTools(attributes),
     responseId: firstText(attributes, 'gen_ai.response.id', 'llm.hosted_vllm.id', 'ai.response.id') ?? '',
   };
 }
 
-function usageOf(attributes: Attributes): WireUsage | null {
+function findUsage(attributes: Attributes): WireUsage | null {
   const details = langfuseObject(attributes, 'usage_details');
   const costs = langfuseObject(attributes, 'cost_details');
   const counted = (names: readonly string[], ...ofLangfuse: readonly string[]) =>
@@ -170,7 +170,7 @@ function usageOf(attributes: Attributes): WireUsage | null {
 }
 
 /** Sampling parameters; null unless the temperature is known. */
-function samplingOf(attributes: Attributes): WireStep['sampling'] | null {
+function findSampling(attributes: Attributes): WireStep['sampling'] | null {
   const parameters = {
     ...langfuseObject(attributes, 'model.parameters'),
     ...invocationParameters(attributes),
@@ -186,18 +186,18 @@ function samplingOf(attributes: Attributes): WireStep['sampling'] | null {
 }
 
 /** Token ids as agent-lightning's tracers and LiteLLM's proxy in front of vLLM write them; no convention has a name for them. */
-function tokensOf(attributes: Attributes): CallTokens | null {
-  const prompt = idsOf(attributes['prompt_token_ids'] ?? attributes['llm.hosted_vllm.prompt_token_ids']);
+function findTokens(attributes: Attributes): CallTokens | null {
+  const prompt = readIds(attributes['prompt_token_ids'] ?? attributes['llm.hosted_vllm.prompt_token_ids']);
   const completion =
-    idsOf(attributes['response_token_ids'] ?? attributes['llm.hosted_vllm.response_token_ids']) ??
-    idsOf(firstChoice(attributes['llm.hosted_vllm.choices'])?.token_ids);
+    readIds(attributes['response_token_ids'] ?? attributes['llm.hosted_vllm.response_token_ids']) ??
+    readIds(firstChoice(attributes['llm.hosted_vllm.choices'])?.token_ids);
   if (prompt === null || completion === null) return null;
   const logprobs = contentLogprobs(looseJson(attributes['logprobs.content']), completion.length);
   return { prompt, completion, logprobs, version: null };
 }
 
 /** Ids in a list, a list in a list, or either as text. */
-function idsOf(value: unknown): readonly number[] | null {
+function readIds(value: unknown): readonly number[] | null {
   const parsed = looseJson(value);
   const list: unknown = Array.isArray(parsed) && Array.isArray(parsed[0]) ? parsed[0] : parsed;
   if (!Array.isArray(list) || list.length === 0) return null;
@@ -210,7 +210,7 @@ function firstChoice(value: unknown): Readonly<Record<string, unknown>> | undefi
   return isJsonObject(first) ? first : undefined;
 }
 
-function toolResultOf(attributes: Attributes): WireMessage | null {
+function findToolResult(attributes: Attributes): WireMessage | null {
   const result =
     attributes['gen_ai.tool.call.result'] ??
     attributes['ai.toolCall.result'] ??

@@ -2,7 +2,7 @@ import { isJsonObject } from '@retrace/trajectory';
 import { type Fields, looseJson, looseText } from '../fields.js';
 import type { WireMessage } from '@retrace/recording';
 import { looseMessages } from './loose-messages.js';
-import { toolDefinitionsOf } from './offered-tools.js';
+import { readToolDefinitions } from './offered-tools.js';
 import type { Attributes } from './otel-span.js';
 import type { ModelCall, TraceNode } from './trace-node.js';
 
@@ -20,13 +20,13 @@ export function langfuseKind(attributes: Attributes): TraceNode['kind'] | undefi
 }
 
 export function langfuseMessages(attributes: Attributes): Pick<ModelCall, 'input' | 'output'> {
-  const [output = null] = messagesOf(attributes, 'output', 'assistant').slice(-1);
-  return { input: messagesOf(attributes, 'input', 'user'), output };
+  const [output = null] = readMessages(attributes, 'output', 'assistant').slice(-1);
+  return { input: readMessages(attributes, 'input', 'user'), output };
 }
 
 export function langfuseTools(attributes: Attributes): ModelCall['tools'] {
   const input = looseJson(attributes['langfuse.observation.input']);
-  return isJsonObject(input) ? toolDefinitionsOf(input.tools) : null;
+  return isJsonObject(input) ? readToolDefinitions(input.tools) : null;
 }
 
 export const langfuseResult = (attributes: Attributes): unknown =>
@@ -46,6 +46,10 @@ export function langfuseFailure(attributes: Attributes): string | undefined {
   );
 }
 
-function messagesOf(attributes: Attributes, name: 'input' | 'output', role: string): readonly WireMessage[] {
+function readMessages(
+  attributes: Attributes,
+  name: 'input' | 'output',
+  role: string,
+): readonly WireMessage[] {
   return looseMessages(looseJson(attributes[`langfuse.observation.${name}`]), role);
 }

@@ -3,8 +3,8 @@ import { isJsonObject, type Json } from '@retrace/trajectory';
 import { fromAnthropic, systemMessages } from '../conversation/anthropic-messages.js';
 import { newToolCall } from '../conversation/chat-message.js';
 import { newMessage } from '../conversation/conversation-steps.js';
-import { reasoningOf, withoutReasoning } from '../conversation/reasoning.js';
-import { roleOf } from '../conversation/roles.js';
+import { readReasoningText, withoutReasoning } from '../conversation/reasoning.js';
+import { toRole } from '../conversation/roles.js';
 import { type Fields, isMissing, json, looseJson, looseText } from '../fields.js';
 import type { WireMessage, WireToolCall } from '@retrace/recording';
 
@@ -36,10 +36,10 @@ function message(fields: Fields, fallbackRole: string): WireMessage {
   const calls = toolCalls(fields.tool_calls ?? fields.toolCalls ?? extra.tool_calls);
   const fromParts = Array.isArray(fields.content) ? toolCalls(fields.content) : [];
   const all = calls.length > 0 ? calls : fromParts;
-  const reasoning = reasoningOf(fields) ?? reasoningOf(extra);
+  const reasoning = readReasoningText(fields) ?? readReasoningText(extra);
   return newMessage({
-    role: roleOf(given),
-    content: contentOf(fields.content, reasoning),
+    role: toRole(given),
+    content: readContent(fields.content, reasoning),
     name: looseText(fields.name),
     reasoning_content: reasoning,
     tool_calls: all.length === 0 ? undefined : all,
@@ -62,7 +62,7 @@ function toolCalls(value: unknown): WireToolCall[] {
 }
 
 /** Content as text, or as parts where one is no text. Calls among the parts are read as calls, and reasoning as `reasoning`. */
-function contentOf(value: unknown, reasoning: string | undefined): WireMessage['content'] {
+function readContent(value: unknown, reasoning: string | undefined): WireMessage['content'] {
   if (isMissing(value)) return null;
   if (typeof value === 'string') return value;
   if (!Array.isArray(value)) return writeJson(value);

@@ -16,7 +16,7 @@ export class OfferedTools {
 }
 
 /** Reads definitions of tools: a list, or its JSON, of objects or their JSON; null where there is none. */
-export function toolDefinitionsOf(value: unknown): readonly Json[] | null {
+export function readToolDefinitions(value: unknown): readonly Json[] | null {
   const list = looseJson(value);
   if (isMissing(list) || !Array.isArray(list)) return null;
   return list

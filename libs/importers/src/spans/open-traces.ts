@@ -145,7 +145,7 @@ export class OpenTraces {
     const trace = this.open.get(key) ?? newTrace(scope, traceId, mark);
     this.open.delete(key);
     this.open.set(key, trace);
-    const characters = charactersOf(span);
+    const characters = countCharacters(span);
     if (!trace.spans.has(spanId)) this.numSpans++;
     trace.spans.set(spanId, span);
     trace.characters += characters;
@@ -183,7 +183,7 @@ function newTrace(scope: string, traceId: string, mark: number): OpenTrace {
   return { scope, traceId, spans: new Map(), mark, characters: 0, lastSpanMs: 0, hasEndedRoot: false };
 }
 
-function charactersOf({ name, attributes, events }: OtelSpan): number {
+function countCharacters({ name, attributes, events }: OtelSpan): number {
   let sum = name.length + 200;
   for (const bag of [attributes, ...events.map((event) => event.attributes)]) {
     for (const [key, value] of Object.entries(bag)) {

@@ -3,7 +3,7 @@ import { type Fields, isMissing, json, looseJson, looseText } from '../fields.js
 import type { WireMessage } from '@retrace/recording';
 import { indexedEntries } from './indexed-attributes.js';
 import { looseMessages } from './loose-messages.js';
-import { toolDefinitionsOf } from './offered-tools.js';
+import { readToolDefinitions } from './offered-tools.js';
 import type { Attributes } from './otel-span.js';
 import type { ModelCall, TraceNode } from './trace-node.js';
 
@@ -28,14 +28,14 @@ export function openInferenceMessages(attributes: Attributes): Pick<ModelCall, '
 
 export function openInferenceTools(attributes: Attributes): ModelCall['tools'] {
   const schemas = indexedEntries(attributes, 'llm.tools').map((entry) => entry['tool.json_schema']);
-  return schemas.length === 0 ? null : toolDefinitionsOf(schemas);
+  return schemas.length === 0 ? null : readToolDefinitions(schemas);
 }
 
 function messagesAt(attributes: Attributes, prefix: string): readonly WireMessage[] {
-  return indexedEntries(attributes, prefix).flatMap((entry) => looseMessages(messageOf(entry)));
+  return indexedEntries(attributes, prefix).flatMap((entry) => looseMessages(readMessage(entry)));
 }
 
-function messageOf(entry: Attributes): Fields {
+function readMessage(entry: Attributes): Fields {
   const own = (name: string) => entry[`message.${name}`];
   const calls = indexedEntries(entry, 'message.tool_calls').map((call) => ({
     id: call['tool_call.id'],
@@ -44,7 +44,7 @@ function messageOf(entry: Attributes): Fields {
       arguments: call['tool_call.function.arguments'] ?? '{}',
     },
   }));
-  const parts = indexedEntries(entry, 'message.contents').flatMap(partOf);
+  const parts = indexedEntries(entry, 'message.contents').flatMap(readPart);
   const legacy = looseText(own('function_call_name'));
   if (calls.length === 0 && legacy !== undefined) {
     const given = own('function_call_arguments_json') ?? '{}';
@@ -61,7 +61,7 @@ function messageOf(entry: Attributes): Fields {
 }
 
 /** A part of a content; an image is named by its address. */
-function partOf(entry: Attributes): readonly unknown[] {
+function readPart(entry: Attributes): readonly unknown[] {
   const type = looseText(entry['message_content.type']) ?? 'text';
   const url = entry['message_content.image.image.url'];
   if (type === 'image' || url !== undefined) return [{ type: 'image_url', image_url: { url } }];

@@ -8,7 +8,7 @@ import { traceRecords } from './trace-records.js';
  * The key of the episode that a span belongs to: its conversation where it names one, else its trace. Only the spans of one trace are
  * sure to meet, so a conversation is known by any of them.
  */
-export function conversationOf(spans: readonly OtelSpan[]): string | undefined {
+export function findConversation(spans: readonly OtelSpan[]): string | undefined {
   for (const { attributes } of spans) {
     const id = looseText(attributes['gen_ai.conversation.id']) ?? looseText(attributes['session.id']);
     if (id !== undefined) return id;
@@ -33,7 +33,7 @@ export function otelTraceRecords(
     tags: [],
     metadata: known({
       traceId,
-      conversationId: conversationOf(spans),
+      conversationId: findConversation(spans),
       service: service || undefined,
     }),
     end: null,

@@ -15,16 +15,16 @@ const MAX_DEPTH = 50;
  */
 export function otlpSpans(message: unknown, onInvalid: () => void = () => undefined): readonly OtelSpan[] {
   if (!isJsonObject(message)) return [];
-  return listOf(message.resourceSpans ?? message.resource_spans).flatMap((resourceSpans) => {
+  return readList(message.resourceSpans ?? message.resource_spans).flatMap((resourceSpans) => {
     const resource = isJsonObject(resourceSpans.resource)
-      ? attributesOf(resourceSpans.resource.attributes)
+      ? readAttributes(resourceSpans.resource.attributes)
       : {};
     const service = looseText(resource['service.name']) ?? '';
     const scopes =
       resourceSpans.scopeSpans ?? resourceSpans.scope_spans ?? resourceSpans.instrumentationLibrarySpans;
-    return listOf(scopes).flatMap((scope) =>
-      listOf(scope.spans).flatMap((span) => {
-        const read = spanOf(span, service);
+    return readList(scopes).flatMap((scope) =>
+      readList(scope.spans).flatMap((span) => {
+        const read = findSpan(span, service);
         if (read === null) onInvalid();
         return read ?? [];
       }),
@@ -32,23 +32,23 @@ export function otlpSpans(message: unknown, onInvalid: () => void = () => undefi
   });
 }
 
-function spanOf(span: Fields, service: string): OtelSpan | null {
-  const traceId = idOf(span.traceId ?? span.trace_id, 16);
-  const spanId = idOf(span.spanId ?? span.span_id, 8);
+function findSpan(span: Fields, service: string): OtelSpan | null {
+  const traceId = readId(span.traceId ?? span.trace_id, 16);
+  const spanId = readId(span.spanId ?? span.span_id, 8);
   if (traceId === null || spanId === null) return null;
   const status = isJsonObject(span.status) ? span.status : {};
   return {
     traceId,
     spanId,
-    parentId: idOf(span.parentSpanId ?? span.parent_span_id, 8),
+    parentId: readId(span.parentSpanId ?? span.parent_span_id, 8),
     name: looseText(span.name) ?? '',
     startUs: timeOfNanoseconds(span.startTimeUnixNano ?? span.start_time_unix_nano),
     endUs: timeOfNanoseconds(span.endTimeUnixNano ?? span.end_time_unix_nano),
-    attributes: attributesOf(span.attributes),
-    ...droppedOf(span.droppedAttributesCount ?? span.dropped_attributes_count),
-    events: listOf(span.events).map((event) => ({
+    attributes: readAttributes(span.attributes),
+    ...readDropped(span.droppedAttributesCount ?? span.dropped_attributes_count),
+    events: readList(span.events).map((event) => ({
       name: looseText(event.name) ?? '',
-      attributes: attributesOf(event.attributes),
+      attributes: readAttributes(event.attributes),
     })),
     isError: status.code === STATUS_ERROR || status.code === 'STATUS_CODE_ERROR',
     statusMessage: looseText(status.message) ?? '',
@@ -57,12 +57,12 @@ function spanOf(span: Fields, service: string): OtelSpan | null {
   };
 }
 
-function droppedOf(value: unknown): Pick<OtelSpan, 'numDroppedAttributes'> {
+function readDropped(value: unknown): Pick<OtelSpan, 'numDroppedAttributes'> {
   return typeof value === 'number' && value > 0 ? { numDroppedAttributes: value } : {};
 }
 
 /** Ids are hexadecimal in OTLP's JSON; other writers of protobuf's JSON use base64. All zero and empty = none. */
-function idOf(value: unknown, numBytes: number): string | null {
+function readId(value: unknown, numBytes: number): string | null {
   const text = looseText(value);
   if (text === undefined) return null;
   const hex = new RegExp(`^[0-9a-fA-F]{${2 * numBytes}}$`).test(text)
@@ -71,30 +71,30 @@ function idOf(value: unknown, numBytes: number): string | null {
   return hex.length === 2 * numBytes && !/^0+$/.test(hex) ? hex : null;
 }
 
-function attributesOf(value: unknown): Attributes {
-  const entries = listOf(value).flatMap((entry): [string, unknown][] =>
-    typeof entry.key === 'string' ? [[entry.key, valueOf(entry.value, 0)]] : [],
+function readAttributes(value: unknown): Attributes {
+  const entries = readList(value).flatMap((entry): [string, unknown][] =>
+    typeof entry.key === 'string' ? [[entry.key, readValue(entry.value, 0)]] : [],
   );
   return Object.fromEntries(entries);
 }
 
-function valueOf(value: unknown, depth: number): unknown {
+function readValue(value: unknown, depth: number): unknown {
   if (!isJsonObject(value) || depth > MAX_DEPTH) return null;
   const integer = value.intValue ?? value.int_value;
-  if (!isMissing(integer)) return integerOf(integer);
+  if (!isMissing(integer)) return readInteger(integer);
   const plain =
     value.stringValue ?? value.string_value ?? value.doubleValue ?? value.double_value ?? value.boolValue;
   if (!isMissing(plain ?? value.bool_value)) return plain ?? value.bool_value;
   const list = value.arrayValue ?? value.array_value;
   if (isJsonObject(list)) {
     const nodes = Array.isArray(list.values) ? (list.values as readonly unknown[]) : [];
-    const items = listOf(nodes).map((item) => valueOf(item, depth + 1));
-    return withIntegers(items, listOf(nodes), items, (texts) => `[${texts.join(',')}]`);
+    const items = readList(nodes).map((item) => readValue(item, depth + 1));
+    return withIntegers(items, readList(nodes), items, (texts) => `[${texts.join(',')}]`);
   }
   const object = value.kvlistValue ?? value.kvlist_value;
   if (isJsonObject(object)) {
-    const entries = listOf(object.values);
-    const items = entries.map((entry) => valueOf(entry.value, depth + 1));
+    const entries = readList(object.values);
+    const items = entries.map((entry) => readValue(entry.value, depth + 1));
     const keys = entries.map(({ key }) => (typeof key === 'string' ? key : writeJson(key)));
     const made = Object.fromEntries(keys.map((key, i) => [key, items[i]]));
     const write = (texts: readonly string[]) =>
@@ -110,7 +110,7 @@ function valueOf(value: unknown, depth: number): unknown {
 }
 
 /** An integer, whose 64 bits OTLP's JSON has as a text. */
-function integerOf(value: unknown): unknown {
+function readInteger(value: unknown): unknown {
   if (typeof value === 'string' && /^-?\d{1,20}$/.test(value)) return exactInteger(BigInt(value));
   // An object may have no text that a number could be read of.
   return typeof value === 'object' ? Number.NaN : Number(value);
@@ -124,13 +124,13 @@ function withIntegers<T extends object>(
   write: (texts: readonly string[]) => string,
 ): T {
   const large = nodes.map((node) => {
-    const integer = isJsonObject(node) ? integerOf(node.intValue ?? node.int_value) : null;
+    const integer = isJsonObject(node) ? readInteger(node.intValue ?? node.int_value) : null;
     return typeof integer === 'string' ? integer : null;
   });
   if (large.every((integer) => integer === null)) return made;
   return rememberWritten(made, write(items.map((item, i) => large[i] ?? writeJson(item))));
 }
 
-function listOf(value: unknown): readonly Fields[] {
+function readList(value: unknown): readonly Fields[] {
   return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }

@@ -150,17 +150,17 @@ function partRecords(part: TracePart): WireRecord[] {
     });
   });
   const { rewarded, assigned } = placeRewards(part, steps);
-  return [startOf(part), ...rewarded, endOf(part, steps.length, restOf(part, messages)), ...assigned];
+  return [makeStart(part), ...rewarded, makeEnd(part, steps.length, listRest(part, messages)), ...assigned];
 }
 
 const NO_TOKENS = { prompt: [], completion: [], logprobs: null, version: null };
 
 function emptyRecords(part: TracePart): WireRecord[] {
   const { assigned } = placeRewards(part, []);
-  return [startOf(part), endOf(part, 0, []), ...assigned];
+  return [makeStart(part), makeEnd(part, 0, []), ...assigned];
 }
 
-function startOf({ context, episode, parentEpisode, root, calls }: TracePart): WireEpisode {
+function makeStart({ context, episode, parentEpisode, root, calls }: TracePart): WireEpisode {
   const metadata = known({ ...context.metadata, name: root?.name || undefined });
   return known<WireEpisode>({
     type: 'episode',
@@ -174,7 +174,7 @@ function startOf({ context, episode, parentEpisode, root, calls }: TracePart): W
   });
 }
 
-function endOf(
+function makeEnd(
   { context, episode, root, nodes }: TracePart,
   numSteps: number,
   rest: readonly WireMessage[],
@@ -204,7 +204,7 @@ function endByRoot(root: TraceNode | null): Pick<WireEnd, 'endReason' | 'detail'
 }
 
 /** Results of tools that no call of a model read. */
-function restOf({ nodes, calls }: TracePart, messages: ConversationContext): WireMessage[] {
+function listRest({ nodes, calls }: TracePart, messages: ConversationContext): WireMessage[] {
   const lastCall = calls.at(-1)?.node;
   const after = lastCall === undefined ? -1 : nodes.indexOf(lastCall);
   return nodes

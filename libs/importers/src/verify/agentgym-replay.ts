@@ -44,7 +44,7 @@ export class AgentGymReplay implements ReplayEnvironment {
     const id = this.id;
     const first = await this.post('reset', { id, data_idx: dataIndex });
     return {
-      observation: textOf(first.observation),
+      observation: readText(first.observation),
       anchor: null,
       step: async (text): Promise<ReplayedStep> => {
         const action = agentGymAction(text);
@@ -53,7 +53,7 @@ export class AgentGymReplay implements ReplayEnvironment {
         // Babyai's own reward of a step is in `score`, which its client takes.
         const reward = looseNumber(answer.score ?? answer.reward) ?? null;
         return {
-          observation: textOf(answer.observation),
+          observation: readText(answer.observation),
           reward,
           rewards: {},
           terminated: answer.done === true,
@@ -92,7 +92,7 @@ const ONE_ACTION_ONLY: ReplayedStep = {
   success: null,
 };
 
-function textOf(observation: unknown): string {
+function readText(observation: unknown): string {
   if (typeof observation === 'string') return observation;
-  return isJsonObject(observation) ? textOf(observation.observation) : '';
+  return isJsonObject(observation) ? readText(observation.observation) : '';
 }

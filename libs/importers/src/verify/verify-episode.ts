@@ -45,7 +45,7 @@ export async function verifyEpisode(
     task: start.task,
     seed: start.environmentSeed ?? undefined,
     member: start.groupMember ?? 0,
-    itemId: itemIdOf(start),
+    itemId: findItemId(start),
     observation: steps[0].observation ?? '',
   });
   if (beginnings.length === 0) return unverified(records, 'no task of the environment begins like it');
@@ -153,7 +153,7 @@ function withTag(start: WireEpisode, tag: string): WireEpisode {
   return { ...start, tags: [...(start.tags ?? []), tag] };
 }
 
-function itemIdOf({ task }: WireEpisode): string | undefined {
+function findItemId({ task }: WireEpisode): string | undefined {
   return isJsonObject(task) ? looseText(task.itemId) : undefined;
 }
 

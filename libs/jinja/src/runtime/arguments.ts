@@ -1,6 +1,6 @@
 import { fail } from '../jinja-error.js';
 import { isText, plainText, type Text } from '../values/traced-text.js';
-import { numberOf } from '../values/comparison.js';
+import { asNumber } from '../values/comparison.js';
 import { typeName, Undefined, type NamedValues, type Value } from '../values/value.js';
 
 /**
@@ -36,7 +36,7 @@ export function textArgument(value: Value | undefined, what: string): Text {
 /** A whole number. @throws JinjaError for other values */
 export function integerArgument(value: Value | undefined, what: string, fallback?: number): number {
   if (value === undefined && fallback !== undefined) return fallback;
-  const number = value === undefined || typeof value === 'number' ? null : numberOf(value);
+  const number = value === undefined || typeof value === 'number' ? null : asNumber(value);
   if (number === null)
     return fail(
       'TypeError',

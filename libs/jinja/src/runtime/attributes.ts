@@ -1,6 +1,6 @@
 /** Jinja's `value.name` and `value[key]` in its immutable sandbox. */
 import { fail } from '../jinja-error.js';
-import { equal, numberOf } from '../values/comparison.js';
+import { equal, asNumber } from '../values/comparison.js';
 import { isText, plainText } from '../values/traced-text.js';
 import {
   Callable,
@@ -16,7 +16,7 @@ import {
   type Value,
 } from '../values/value.js';
 import { bindArguments } from './arguments.js';
-import { itemOf } from './operators.js';
+import { readItem } from './operators.js';
 import { textMethod } from './text-methods.js';
 
 /** Methods that would change a value, which the sandbox forbids. */
@@ -26,24 +26,24 @@ const CHANGING_DICTS: readonly string[] = 'clear pop popitem setdefault update'.
 /** `value.name`: the attribute, or else the item. @throws JinjaError on undefined values and what the sandbox forbids */
 export function getAttribute(value: Value, name: string): Value {
   if (value instanceof Undefined) return value.refuse();
-  return attributeOf(value, name) ?? itemOf(value, name) ?? missing(value, name);
+  return readAttribute(value, name) ?? readItem(value, name) ?? missing(value, name);
 }
 
 /** `value[key]`: the item, or else the attribute. */
 export function getItem(value: Value, key: Value): Value {
-  const item = itemOf(value, key);
+  const item = readItem(value, key);
   if (item !== undefined) return item;
-  if (isText(key)) return attributeOf(value, plainText(key)) ?? missing(value, plainText(key));
+  if (isText(key)) return readAttribute(value, plainText(key)) ?? missing(value, plainText(key));
   return new Undefined(`${described(value)} has no element ${isText(key) ? plainText(key) : typeName(key)}`);
 }
 
 /** The Python attribute of a value, which is a method but for loops and namespaces; undefined where it has none. */
-export function attributeOf(value: Value, name: string): Value | undefined {
+export function readAttribute(value: Value, name: string): Value | undefined {
   if (value instanceof Instance) return value.attribute(name);
   if (value instanceof Callable && value.kind === 'Macro' && name === 'name') return value.name;
-  if (typeof value !== 'object' && NUMBER_ATTRIBUTES.includes(name) && numberOf(value) !== null)
+  if (typeof value !== 'object' && NUMBER_ATTRIBUTES.includes(name) && asNumber(value) !== null)
     return numberAttribute(value, name);
-  const call = methodOf(value, name);
+  const call = findMethod(value, name);
   if (call) return new Callable(name, call, 'builtin_function_or_method');
   return isChanging(value, name)
     ? new Undefined(`access to attribute '${name}' of '${typeName(value)}' object is unsafe.`)
@@ -53,7 +53,7 @@ export function attributeOf(value: Value, name: string): Value | undefined {
 const NUMBER_ATTRIBUTES: readonly string[] = ['real', 'imag', 'numerator', 'denominator'];
 
 function numberAttribute(value: Value, name: string): Value | undefined {
-  const number = numberOf(value);
+  const number = asNumber(value);
   if (name === 'real') return number ?? undefined;
   if (typeof number === 'number') return name === 'imag' ? 0 : undefined;
   return name === 'numerator' ? (number ?? undefined) : name === 'denominator' ? 1n : 0n;
@@ -76,7 +76,7 @@ function described(value: Value): string {
 
 type Call = (args: readonly Value[], named: NamedValues) => Value;
 
-function methodOf(value: Value, name: string): Call | null {
+function findMethod(value: Value, name: string): Call | null {
   if (isText(value)) {
     const run = textMethod(name, { attribute: getAttribute, item: getItem });
     return run && ((args, named) => run(value, args, named));

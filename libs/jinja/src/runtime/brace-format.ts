@@ -1,10 +1,10 @@
 /** Python's `str.format`, as Jinja's sandbox allows it: no attribute whose name begins with "_". */
 import { fail } from '../jinja-error.js';
 import { takeSize } from '../meter.js';
-import { numberOf } from '../values/comparison.js';
+import { asNumber } from '../values/comparison.js';
 import { repr, reprFloat, str } from '../values/printing.js';
 import { isText, joinTexts, plainText, sliceText, traced, type Text } from '../values/traced-text.js';
-import { originOf, type NamedValues, type Value } from '../values/value.js';
+import { findOrigin, type NamedValues, type Value } from '../values/value.js';
 import { formatNumber, padZeros } from './percent-format.js';
 
 export interface FormatValues {
@@ -44,7 +44,7 @@ export function formatBraces(text: Text, values: FormatValues): Text {
           ? value
           : conversion === 's'
             ? str(value)
-            : traced(repr(value), originOf(value));
+            : traced(repr(value), findOrigin(value));
       parts.push(formatValue(shown, plainText(fill(rule ?? ''))));
       at = close + 1;
     }
@@ -85,7 +85,7 @@ export function formatValue(value: Value, rule: string): Text {
     | string
     | undefined
   )[];
-  const number = isText(value) ? null : numberOf(value);
+  const number = isText(value) ? null : asNumber(value);
   const exact = precision === undefined ? null : Number(precision);
   let text: Text;
   if (number === null) {

@@ -10,9 +10,9 @@ import {
   Instance,
   isList,
   isTrue,
-  keyOf,
-  listOf,
-  originOf,
+  toKey,
+  toList,
+  findOrigin,
   Tuple,
   typeName,
   Undefined,
@@ -104,7 +104,7 @@ export class Evaluator {
   /** A value as it is written. */
   print(value: Value): Text {
     if (isText(value)) return value;
-    if ((isList(value) || value instanceof Dict) && originOf(value) > 0) this.hasMisread = true;
+    if ((isList(value) || value instanceof Dict) && findOrigin(value) > 0) this.hasMisread = true;
     return str(value);
   }
 
@@ -114,7 +114,7 @@ export class Evaluator {
   ): { args: readonly Value[]; named: Map<string, Value> } {
     const values = args.map((arg) => this.evaluate(arg, scope));
     const byName = new Map(named.map(([name, value]) => [name, this.evaluate(value, scope)] as const));
-    if (list) values.push(...listOf(this.evaluate(list, scope)));
+    if (list) values.push(...toList(this.evaluate(list, scope)));
     if (dict) {
       const given = this.evaluate(dict, scope);
       if (!(given instanceof Dict))
@@ -146,8 +146,8 @@ export class Evaluator {
     let origin = 0;
     for (const [keyNode, valueNode] of pairs) {
       const key = this.evaluate(keyNode, scope);
-      origin = Math.max(origin, originOf(key));
-      entries.set(keyOf(key), this.evaluate(valueNode, scope));
+      origin = Math.max(origin, findOrigin(key));
+      entries.set(toKey(key), this.evaluate(valueNode, scope));
     }
     return new Dict(entries, origin);
   }

@@ -19,7 +19,7 @@ const REFUSED: Readonly<Record<string, string>> = {
 export function runFilter(name: string, value: Value, args: readonly Value[], named: NamedValues): Value {
   if (isText(value)) takeSize(plainText(value).length);
   else if (isList(value)) takeSize(value.length);
-  const filter = filterOf(name);
+  const filter = findFilter(name);
   if (filter) return filter({ value, args, named, context: { filter: runFilter, test } });
   const reason = Object.hasOwn(REFUSED, name)
     ? `filter "${name}" is not supported: ${REFUSED[name]}`
@@ -32,10 +32,10 @@ function test(name: string, value: Value, args: readonly Value[], named: NamedVa
 }
 
 export function hasFilter(name: string): boolean {
-  return filterOf(name) !== undefined;
+  return findFilter(name) !== undefined;
 }
 
-function filterOf(name: string): Filter | undefined {
+function findFilter(name: string): Filter | undefined {
   if (Object.hasOwn(TEXT_FILTERS, name)) return TEXT_FILTERS[name];
   return Object.hasOwn(SEQUENCE_FILTERS, name) ? SEQUENCE_FILTERS[name] : undefined;
 }

@@ -6,8 +6,8 @@ import {
   Callable,
   Dict,
   Instance,
-  keyOf,
-  listOf,
+  toKey,
+  toList,
   NumberRange,
   type Key,
   type NamedValues,
@@ -53,9 +53,9 @@ function dict([source]: readonly Value[], named: NamedValues): Dict {
   const entries = new Map<Key, Value>();
   if (source instanceof Dict) for (const [key, value] of source.entries) entries.set(key, value);
   else if ((source as Value | undefined) !== undefined)
-    for (const pair of listOf(source)) {
-      const [key, value] = listOf(pair);
-      entries.set(keyOf(key), value);
+    for (const pair of toList(source)) {
+      const [key, value] = toList(pair);
+      entries.set(toKey(key), value);
     }
   for (const [key, value] of named) entries.set(key, value);
   return new Dict(entries, source instanceof Dict ? source.origin : 0);

@@ -8,8 +8,8 @@ import {
   Instance,
   isTrue,
   Lazy,
-  listOf,
-  originOf,
+  toList,
+  findOrigin,
   Tuple,
   Undefined,
   type NamedValues,
@@ -133,7 +133,7 @@ class Interpreter {
       this.loop(statement, inner, { scope, out: text, depth: innerDepth });
       return joinTexts(text);
     };
-    if (isText(items) && originOf(items) > 0) this.evaluator.hasMisread = true;
+    if (isText(items) && findOrigin(items) > 0) this.evaluator.hasMisread = true;
     const chosen = statement.test ? new Lazy(this.chosen(statement, items, scope)) : items;
     const loop = new Loop(chosen, depth, statement.isRecursive ? recurse : null);
     let hasRun = false;
@@ -216,7 +216,7 @@ function assign(target: Expression, value: Value, scope: VariableScope): void {
     return;
   }
   if (target.type !== 'tuple' && target.type !== 'list') return fail('TemplateRuntimeError', "can't assign");
-  const items = listOf(value);
+  const items = toList(value);
   if (items.length !== target.items.length)
     fail('ValueError', `cannot unpack ${items.length} values into ${target.items.length} names`);
   target.items.forEach((inner, n) => {

@@ -5,7 +5,7 @@ import {
   Instance,
   isList,
   iterate,
-  lengthOf,
+  countItems,
   Lazy,
   DictView,
   Tuple,
@@ -112,7 +112,7 @@ export class Loop {
   private length(): number {
     if (this.size !== null) return this.size;
     const isSized = isList(this.source) || !(this.source instanceof Lazy) || this.source instanceof DictView;
-    if (isSized) return (this.size = lengthOf(this.source));
+    if (isSized) return (this.size = countItems(this.source));
     const ahead = [...this.ahead];
     for (let item = this.read(); item !== undefined; item = this.read()) ahead.push(item);
     this.ahead = ahead;

@@ -2,13 +2,13 @@
 import { fail, JinjaError } from '../jinja-error.js';
 import { takeSize } from '../meter.js';
 import type { BinaryOperator } from '../syntax/nodes.js';
-import { countCharacters, offsetOf } from '../values/characters.js';
-import { numberOf } from '../values/comparison.js';
+import { countCharacters, toOffset } from '../values/characters.js';
+import { asNumber } from '../values/comparison.js';
 import { isText, joinTexts, plainText, sliceText } from '../values/traced-text.js';
 import {
   Dict,
   isList,
-  lengthOf,
+  countItems,
   NumberRange,
   sequenceItems,
   Tuple,
@@ -23,7 +23,7 @@ export function binary(operator: BinaryOperator, left: Value, right: Value): Val
   if (left instanceof Undefined) return left.refuse();
   if (operator === '%' && isText(left)) return formatPercent(left, right);
   if (right instanceof Undefined) return right.refuse();
-  const [a, b] = [numberOf(left), numberOf(right)];
+  const [a, b] = [asNumber(left), asNumber(right)];
   if (a !== null && b !== null) return arithmetic(operator, a, b);
   if (operator === '+') {
     if (isText(left) && isText(right)) return joinTexts([left, right]);
@@ -127,25 +127,25 @@ function wholeArithmetic(operator: Exclude<BinaryOperator, '/'> | '/', a: bigint
 
 export function negative(value: Value): Value {
   if (value instanceof Undefined) return value.refuse();
-  const number = numberOf(value);
+  const number = asNumber(value);
   return number === null ? fail('TypeError', `bad operand type for unary -: '${typeName(value)}'`) : -number;
 }
 
 export function positive(value: Value): Value {
   if (value instanceof Undefined) return value.refuse();
-  return numberOf(value) ?? fail('TypeError', `bad operand type for unary +: '${typeName(value)}'`);
+  return asNumber(value) ?? fail('TypeError', `bad operand type for unary +: '${typeName(value)}'`);
 }
 
 /** Python's `value[key]`; undefined where it has no such item. */
-export function itemOf(value: Value, key: Value): Value | undefined {
+export function readItem(value: Value, key: Value): Value | undefined {
   if (value instanceof Undefined) return value.refuse();
   if (value instanceof Dict)
     return key instanceof Undefined || sequenceItems(key) || key instanceof Dict ? undefined : value.get(key);
-  const place = typeof key === 'number' ? null : numberOf(key);
+  const place = typeof key === 'number' ? null : asNumber(key);
   if (place === null) return undefined;
   const items = sequenceItems(value);
   if (!items && !isText(value) && !(value instanceof NumberRange)) return undefined;
-  const length = lengthOf(value);
+  const length = countItems(value);
   const at = Number(place) < 0 ? Number(place) + length : Number(place);
   if (at < 0 || at >= length) return undefined;
   if (items) return items[at];
@@ -160,7 +160,7 @@ export function sliceCharacters(
   end: number,
 ): ReturnType<typeof sliceText> {
   const plain = plainText(text);
-  return sliceText(text, offsetOf(plain, start), offsetOf(plain, end));
+  return sliceText(text, toOffset(plain, start), toOffset(plain, end));
 }
 
 /** Python's `value[start:stop:step]`. @throws JinjaError for what has no slices */
@@ -169,7 +169,7 @@ export function slice(value: Value, bounds: readonly (Value | null)[]): Value {
   const items = sequenceItems(value);
   if (!items && !isText(value) && !(value instanceof NumberRange))
     return fail('TypeError', `'${typeName(value)}' object can't be sliced`);
-  const length = isText(value) ? countCharacters(plainText(value)) : lengthOf(value);
+  const length = isText(value) ? countCharacters(plainText(value)) : countItems(value);
   const [start, stop, step] = sliceBounds(bounds, length);
   if (isText(value) && step === 1) return sliceCharacters(value, start, Math.max(start, stop));
   const places: number[] = [];
@@ -182,7 +182,7 @@ export function slice(value: Value, bounds: readonly (Value | null)[]): Value {
 
 function sliceBounds(bounds: readonly (Value | null)[], length: number): readonly [number, number, number] {
   const [from, to, by] = bounds.map((bound) => {
-    const number = bound === null || typeof bound === 'number' ? null : numberOf(bound);
+    const number = bound === null || typeof bound === 'number' ? null : asNumber(bound);
     if (bound !== null && number === null)
       fail('TypeError', 'slice indices must be integers or None or have an __index__ method');
     return number === null ? null : Number(number);

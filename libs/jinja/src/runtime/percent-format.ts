@@ -1,13 +1,13 @@
 /** Python's formats: `"%5.2f" % value` and the mini-language of `format`. */
 import { fail } from '../jinja-error.js';
 import { takeSize } from '../meter.js';
-import { numberOf } from '../values/comparison.js';
+import { asNumber } from '../values/comparison.js';
 import { repr, reprFloat, str } from '../values/printing.js';
 import { joinTexts, plainText, sliceText, traced, type Text } from '../values/traced-text.js';
 import {
   Dict,
   isList,
-  originOf,
+  findOrigin,
   NumberRange,
   Tuple,
   typeName,
@@ -41,9 +41,9 @@ export function formatPercent(text: Text, values: Value): Text {
       parts.push('%');
       continue;
     }
-    const size = width === '*' ? Number(numberOf(next())) : Number(width ?? 0);
+    const size = width === '*' ? Number(asNumber(next())) : Number(width ?? 0);
     const hasDot = /\.(?:\*|\d*)[hlL]?[^]$/.test(found[0]);
-    const exact = precision === '*' ? Number(numberOf(next())) : hasDot ? Number(precision ?? 0) : null;
+    const exact = precision === '*' ? Number(asNumber(next())) : hasDot ? Number(precision ?? 0) : null;
     const value = key === undefined ? next() : named(values, key);
     parts.push(
       padded(converted(value, kind as string, flags as string, exact), flags as string, size, kind as string),
@@ -65,14 +65,14 @@ function named(values: Value, key: string): Value {
 
 function converted(value: Value, kind: string, flags: string, precision: number | null): Text {
   if (kind === 's' || kind === 'r' || kind === 'a') {
-    const text = kind === 's' ? str(value) : traced(repr(value), originOf(value));
+    const text = kind === 's' ? str(value) : traced(repr(value), findOrigin(value));
     return precision === null
       ? text
       : sliceText(text, 0, [...plainText(text)].slice(0, precision).join('').length);
   }
   if (kind === 'c') return typeof value === 'bigint' ? String.fromCodePoint(Number(value)) : str(value);
   if (value instanceof Undefined) return value.refuse();
-  const number = numberOf(value);
+  const number = asNumber(value);
   if (number === null)
     return fail('TypeError', `%${kind} format: a real number is required, not ${typeName(value)}`);
   const sign = flags.includes('+') ? '+' : flags.includes(' ') ? ' ' : '-';

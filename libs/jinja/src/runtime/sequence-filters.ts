@@ -1,7 +1,7 @@
 /** Jinja's filters of lists and dicts. */
 import { fail } from '../jinja-error.js';
 import { takeSize } from '../meter.js';
-import { compare, equal, isHashable, numberOf, sorted } from '../values/comparison.js';
+import { compare, equal, isHashable, asNumber, sorted } from '../values/comparison.js';
 import { str } from '../values/printing.js';
 import { isText, joinTexts, originOfText, plainText, traced } from '../values/traced-text.js';
 import {
@@ -9,8 +9,8 @@ import {
   isTrue,
   iterate,
   Lazy,
-  lengthOf,
-  listOf,
+  countItems,
+  toList,
   Tuple,
   typeName,
   Undefined,
@@ -18,7 +18,7 @@ import {
   type Value,
 } from '../values/value.js';
 import { bindArguments, integerArgument } from './arguments.js';
-import { attributeOf, getAttribute, getItem } from './attributes.js';
+import { readAttribute, getAttribute, getItem } from './attributes.js';
 import { withParameters, type Filter, type FilterCall } from './filter.js';
 import { binary, negative } from './operators.js';
 
@@ -92,7 +92,7 @@ function choosing(isKept: boolean, readsAttribute: boolean): Filter {
 function extreme(sign: number): Filter {
   return withParameters(['case_sensitive', 'attribute'], (value, [isCaseSensitive, attribute]) => {
     const get = ignoringCase(isCaseSensitive, attributeGetter(attribute));
-    const items = listOf(value);
+    const items = toList(value);
     if (items.length === 0) return new Undefined('No aggregated item, sequence was empty.');
     return items.reduce((best, item) => (sign * compare(get(item), get(best)) > 0 ? item : best));
   });
@@ -105,7 +105,7 @@ const sort = withParameters(
       attribute !== undefined && isText(attribute) ? plainText(attribute).split(',') : [attribute];
     const getters = names.map((name) => ignoringCase(isCaseSensitive, attributeGetter(name)));
     const key: Getter = (item) => getters.map((get) => get(item));
-    return sorted(listOf(value), key, isReverse !== undefined && isTrue(isReverse));
+    return sorted(toList(value), key, isReverse !== undefined && isTrue(isReverse));
   },
 );
 
@@ -130,7 +130,7 @@ const groupby = withParameters(
     const get = attributeGetter(attribute, fallback);
     const key = ignoringCase(isCaseSensitive, get);
     const groups: { readonly key: Value; readonly items: Value[] }[] = [];
-    for (const item of sorted(listOf(value), key, false)) {
+    for (const item of sorted(toList(value), key, false)) {
       const last = groups.at(-1);
       if (last !== undefined && equal(last.key, key(item))) last.items.push(item);
       else groups.push({ key: key(item), items: [item] });
@@ -155,7 +155,7 @@ const unique = withParameters(['case_sensitive', 'attribute'], (value, [isCaseSe
 const batch = withParameters(['linecount', 'fill_with'], (value, [size, fill]) => {
   const length = integerArgument(size, 'linecount');
   const rows: Value[][] = [];
-  for (const item of listOf(value)) {
+  for (const item of toList(value)) {
     const row = rows.at(-1);
     if (row === undefined || row.length === length) rows.push([item]);
     else row.push(item);
@@ -167,7 +167,7 @@ const batch = withParameters(['linecount', 'fill_with'], (value, [size, fill]) =
 });
 
 const slice = withParameters(['slices', 'fill_with'], (value, [count, fill]) => {
-  const items = listOf(value);
+  const items = toList(value);
   const numSlices = integerArgument(count, 'slices');
   takeSize(numSlices);
   const size = Math.floor(items.length / numSlices);
@@ -182,10 +182,10 @@ const slice = withParameters(['slices', 'fill_with'], (value, [count, fill]) => 
 
 function reversed(value: Value): Value {
   if (isText(value)) return traced([...plainText(value)].reverse().join(''), originOfText(value));
-  return new Lazy([...listOf(value)].reverse()[Symbol.iterator](), 'list_reverseiterator');
+  return new Lazy([...toList(value)].reverse()[Symbol.iterator](), 'list_reverseiterator');
 }
 
-const length = withParameters([], (value) => BigInt(lengthOf(value)));
+const length = withParameters([], (value) => BigInt(countItems(value)));
 const fallback = withParameters(['default_value', 'boolean'], (value, [other, isBoolean]) => {
   const isMissing =
     value instanceof Undefined || (isBoolean !== undefined && isTrue(isBoolean) && !isTrue(value));
@@ -194,13 +194,13 @@ const fallback = withParameters(['default_value', 'boolean'], (value, [other, is
 
 export const SEQUENCE_FILTERS: Readonly<Record<string, Filter>> = {
   abs: withParameters([], (value) => {
-    const number = numberOf(value) ?? fail('TypeError', `bad operand type for abs(): '${typeName(value)}'`);
+    const number = asNumber(value) ?? fail('TypeError', `bad operand type for abs(): '${typeName(value)}'`);
     return number < 0 ? negative(number) : number;
   }),
   attr: withParameters(['name'], (value, [name]) => {
     const wanted = plainText(str(name ?? null));
     if (value instanceof Undefined) return value.refuse();
-    return attributeOf(value, wanted) === undefined
+    return readAttribute(value, wanted) === undefined
       ? new Undefined(`'${typeName(value)} object' has no attribute '${wanted}'`)
       : getAttribute(value, wanted);
   }),
@@ -221,17 +221,17 @@ export const SEQUENCE_FILTERS: Readonly<Record<string, Filter>> = {
   }),
   join: withParameters(['d', 'attribute'], (value, [separator, attribute]) =>
     joinTexts(
-      listOf(value).map((item) => str(attributeGetter(attribute)(item))),
+      toList(value).map((item) => str(attributeGetter(attribute)(item))),
       str(separator ?? ''),
     ),
   ),
   last: withParameters([], (value) => {
     if (value instanceof Lazy && value.kind === 'generator')
       fail('TypeError', "'generator' object is not reversible");
-    return listOf(value).at(-1) ?? new Undefined('No last item, sequence was empty.');
+    return toList(value).at(-1) ?? new Undefined('No last item, sequence was empty.');
   }),
   length,
-  list: withParameters([], (value) => [...listOf(value)]),
+  list: withParameters([], (value) => [...toList(value)]),
   map,
   max: extreme(1),
   min: extreme(-1),
@@ -243,7 +243,7 @@ export const SEQUENCE_FILTERS: Readonly<Record<string, Filter>> = {
   slice,
   sort,
   sum: withParameters(['attribute', 'start'], (value, [attribute, start]) =>
-    listOf(value).reduce((sum, item) => binary('+', sum, attributeGetter(attribute)(item)), start ?? 0n),
+    toList(value).reduce((sum, item) => binary('+', sum, attributeGetter(attribute)(item)), start ?? 0n),
   ),
   unique,
 };

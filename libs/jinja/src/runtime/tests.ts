@@ -1,6 +1,6 @@
 /** Jinja's tests, `value is name(arguments)`. */
 import { fail } from '../jinja-error.js';
-import { compare, contains, equal, isHashable, numberOf } from '../values/comparison.js';
+import { compare, contains, equal, isHashable, asNumber } from '../values/comparison.js';
 import { str } from '../values/printing.js';
 import { isText, plainText } from '../values/traced-text.js';
 import {
@@ -87,7 +87,7 @@ const TESTS: Readonly<Record<string, Test>> = {
   lower: (value) => CHARACTER_TESTS.islower(plainText(str(value))),
   mapping: (value) => value instanceof Dict,
   none: (value) => value === null,
-  number: (value) => numberOf(value) !== null,
+  number: (value) => asNumber(value) !== null,
   odd: (value) => equal(remainder(value, 2n), 1n),
   sequence: isSized,
   string: (value) => isText(value),

@@ -2,7 +2,7 @@
 import { fail } from '../jinja-error.js';
 import { takeSize } from '../meter.js';
 import { countCharacters, isSpace } from '../values/characters.js';
-import { numberOf } from '../values/comparison.js';
+import { asNumber } from '../values/comparison.js';
 import { dumpJson, dumpOptions } from '../values/json.js';
 import { str } from '../values/printing.js';
 import { isText, joinTexts, originOfText, plainText, traced, type Text } from '../values/traced-text.js';
@@ -10,9 +10,9 @@ import {
   Dict,
   isTrue,
   Lazy,
-  lengthOf,
-  listOf,
-  originOf,
+  countItems,
+  toList,
+  findOrigin,
   NumberRange,
   sequenceItems,
   Tuple,
@@ -77,7 +77,7 @@ const truncate = withParameters(
     if (room < 0)
       fail('AssertionError', `expected length >= ${countCharacters(plainText(mark))}, got ${most}`);
     const extra = leeway === undefined || leeway === null ? 5 : integerArgument(leeway, 'leeway');
-    if (lengthOf(value) <= most + extra) return value;
+    if (countItems(value) <= most + extra) return value;
     const text = textArgument(value, 'truncate');
     const cut = sliceCharacters(text, 0, room);
     return joinTexts([kills !== undefined && isTrue(kills) ? cut : split(cut, ' ', 1, true)[0], mark]);
@@ -92,7 +92,7 @@ function toInteger(value: Value, base: number): bigint | null {
     const number = toFloat(text);
     return number !== null && Number.isFinite(number) ? BigInt(Math.trunc(number)) : null;
   }
-  const number = numberOf(value);
+  const number = asNumber(value);
   if (typeof number !== 'number') return number;
   if (Math.abs(number) === Infinity) fail('OverflowError', 'cannot convert float infinity to integer');
   return Number.isNaN(number) ? null : BigInt(Math.trunc(number));
@@ -109,7 +109,7 @@ function wholeIn(text: string, base: number): bigint | null {
 
 function toFloat(value: Value): number | null {
   if (!isText(value)) {
-    const number = numberOf(value);
+    const number = asNumber(value);
     return number === null ? null : Number(number);
   }
   const text = plainText(strip(value, undefined, 'both')).replace(/(\d)_(?=\d)/g, '$1');
@@ -120,7 +120,7 @@ function toFloat(value: Value): number | null {
 
 const round = withParameters(['precision', 'method'], (value, [precision, method]) => {
   const digits = integerArgument(precision, 'precision', 0);
-  const number = value instanceof Undefined ? value.refuse() : numberOf(value);
+  const number = value instanceof Undefined ? value.refuse() : asNumber(value);
   if (number === null) return fail('TypeError', 'round needs a number');
   const way = method === undefined ? 'common' : plainText(str(method));
   if (!['common', 'ceil', 'floor'].includes(way))
@@ -167,14 +167,14 @@ function urlQuoted(value: Value, isQuery: boolean): string {
 }
 
 const urlencode = withParameters([], (value) => {
-  if (isText(value) || !isIterable(value)) return traced(urlQuoted(value, false), originOf(value));
-  const pairs = value instanceof Dict ? value.items() : listOf(value);
+  if (isText(value) || !isIterable(value)) return traced(urlQuoted(value, false), findOrigin(value));
+  const pairs = value instanceof Dict ? value.items() : toList(value);
   const fields = pairs.map((pair) => {
-    const parts = [...listOf(pair)];
+    const parts = [...toList(pair)];
     if (parts.length !== 2) fail('ValueError', `a pair has ${parts.length} values`);
     return parts.map((part) => urlQuoted(part, true)).join('=');
   });
-  return traced(fields.join('&'), originOf(value));
+  return traced(fields.join('&'), findOrigin(value));
 });
 
 function isIterable(value: Value): boolean {

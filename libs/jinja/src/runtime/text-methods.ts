@@ -7,7 +7,7 @@ import {
   isSpace,
   leftEdge,
   lineSpans,
-  offsetOf,
+  toOffset,
   rightEdge,
 } from '../values/characters.js';
 import {
@@ -19,7 +19,7 @@ import {
   traced,
   type Text,
 } from '../values/traced-text.js';
-import { isTrue, listOf, Tuple, typeName, type NamedValues, type Value } from '../values/value.js';
+import { isTrue, toList, Tuple, typeName, type NamedValues, type Value } from '../values/value.js';
 import { bindArguments, integerArgument, plainArgument, textArgument } from './arguments.js';
 import { formatBraces, type FormatValues } from './brace-format.js';
 import { capitalized, caseFolded, CHARACTER_TESTS, swapCase, titleCase } from './letter-case.js';
@@ -158,8 +158,8 @@ function window(text: Text, start: Value | undefined, end: Value | undefined): r
     const n = value === undefined || value === null ? fallback : integerArgument(value, 'slice index');
     return Math.min(Math.max(n < 0 ? n + length : n, 0), length);
   };
-  const from = offsetOf(plain, place(start, 0));
-  return [plain.slice(from, Math.max(from, offsetOf(plain, place(end, length)))), from];
+  const from = toOffset(plain, place(start, 0));
+  return [plain.slice(from, Math.max(from, toOffset(plain, place(end, length)))), from];
 }
 
 function find(text: Text, [wanted, start, end]: readonly (Value | undefined)[], fromRight: boolean): number {
@@ -197,7 +197,7 @@ function partition(text: Text, separator: Value | undefined, fromRight: boolean)
 }
 
 function join(separator: Text, items: Value | undefined): Text {
-  const texts = listOf(items ?? null).map((item, n) =>
+  const texts = toList(items ?? null).map((item, n) =>
     isText(item)
       ? item
       : fail('TypeError', `sequence item ${n}: expected str instance, ${typeName(item)} found`),

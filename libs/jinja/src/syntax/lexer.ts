@@ -84,7 +84,7 @@ class Lexer {
     const text = this.source.slice(this.at, begin);
     const raw = matchAt(RAW_BEGIN, this.source, begin);
     const kind = this.source[begin + 1];
-    const sign = raw ? raw[1] : signOf(this.source[begin + 2]);
+    const sign = raw ? raw[1] : readSign(this.source[begin + 2]);
     this.addData(this.stripped(text, sign, kind !== '{'));
     this.moveTo(raw ? begin + raw[0].length : begin + 2 + sign.length);
     this.beginsLine = false;
@@ -205,7 +205,7 @@ function matchAt(rule: RegExp, text: string, at: number): RegExpExecArray | null
   return rule.exec(text);
 }
 
-function signOf(character: string | undefined): string {
+function readSign(character: string | undefined): string {
   return character === '-' || character === '+' ? character : '';
 }
 

@@ -49,7 +49,7 @@ export function countCharacters(text: string): number {
 }
 
 /** The offset in UTF-16 of a code point. */
-export function offsetOf(text: string, index: number): number {
+export function toOffset(text: string, index: number): number {
   if (!SURROGATE.test(text)) return Math.min(index, text.length);
   takeSize(text.length);
   let offset = 0;

@@ -6,7 +6,7 @@ import {
   Dict,
   isList,
   iterate,
-  keyOf,
+  toKey,
   NumberRange,
   sequenceItems,
   typeName,
@@ -15,7 +15,7 @@ import {
 } from './value.js';
 
 /** `int` and `bool` as bigint, `float` as a number; null for others. */
-export function numberOf(value: Value): bigint | number | null {
+export function asNumber(value: Value): bigint | number | null {
   if (typeof value === 'boolean') return value ? 1n : 0n;
   return typeof value === 'bigint' || typeof value === 'number' ? value : null;
 }
@@ -23,7 +23,7 @@ export function numberOf(value: Value): bigint | number | null {
 /** Python's `==`. */
 export function equal(a: Value, b: Value): boolean {
   takeSteps(1);
-  const [left, right] = [numberOf(a), numberOf(b)];
+  const [left, right] = [asNumber(a), asNumber(b)];
   if (left !== null && right !== null) return left == right;
   if (a === b) return true;
   if (isText(a) && isText(b)) return plainText(a) === plainText(b);
@@ -50,7 +50,7 @@ export function compare(a: Value, b: Value, operator = '<'): number {
   takeSteps(1);
   if (a instanceof Undefined) return a.refuse();
   if (b instanceof Undefined) return b.refuse();
-  const [left, right] = [numberOf(a), numberOf(b)];
+  const [left, right] = [asNumber(a), asNumber(b)];
   if (left !== null && right !== null) return left < right ? -1 : left > right ? 1 : left == right ? 0 : NaN;
   if (isText(a) && isText(b)) return compareTexts(plainText(a), plainText(b));
   const [items, others] = [sequenceItems(a), sequenceItems(b)];
@@ -68,7 +68,7 @@ export function compare(a: Value, b: Value, operator = '<'): number {
 /** @throws JinjaError for a list or dict, which Python can't hash; false for other values that are no keys here */
 export function isHashable(value: Value): boolean {
   if (isList(value) || value instanceof Dict) fail('TypeError', `unhashable type: '${typeName(value)}'`);
-  return isText(value) || value === null || numberOf(value) !== null;
+  return isText(value) || value === null || asNumber(value) !== null;
 }
 
 /** Python's `in`. */
@@ -79,7 +79,7 @@ export function contains(container: Value, item: Value): boolean {
     takeSteps(plainText(container).length / 32);
     return plainText(container).includes(plainText(item));
   }
-  if (container instanceof Dict) return isHashable(item) && container.entries.has(keyOf(item));
+  if (container instanceof Dict) return isHashable(item) && container.entries.has(toKey(item));
   const items = iterate(container);
   for (let next = items.next(); !next.done; next = items.next()) if (equal(next.value, item)) return true;
   return false;

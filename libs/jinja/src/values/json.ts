@@ -4,7 +4,7 @@ import { takeSize } from '../meter.js';
 import { compareTexts } from './characters.js';
 import { reprFloat } from './printing.js';
 import { isText, plainText, traced, type Text } from './traced-text.js';
-import { Dict, isTrue, originOf, sequenceItems, typeName, type Key, type Value } from './value.js';
+import { Dict, isTrue, findOrigin, sequenceItems, typeName, type Key, type Value } from './value.js';
 
 export interface DumpOptions {
   readonly ensureAscii: boolean;
@@ -17,7 +17,7 @@ export interface DumpOptions {
 
 /** @throws JinjaError for a value that JSON doesn't have */
 export function dumpJson(value: Value, options: DumpOptions): Text {
-  return traced(dump(value, options, ''), originOf(value));
+  return traced(dump(value, options, ''), findOrigin(value));
 }
 
 function dump(value: Value, options: DumpOptions, margin: string): string {

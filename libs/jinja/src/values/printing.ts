@@ -8,7 +8,7 @@ import {
   Instance,
   isList,
   Lazy,
-  originOf,
+  findOrigin,
   NumberRange,
   Tuple,
   Undefined,
@@ -19,7 +19,7 @@ import {
 export function str(value: Value): Text {
   if (isText(value)) return value;
   if (value instanceof Undefined) return '';
-  return traced(repr(value), originOf(value));
+  return traced(repr(value), findOrigin(value));
 }
 
 /** Python's `repr(value)`. */

@@ -43,7 +43,7 @@ export class Dict {
   ) {}
 
   get(key: Value): Value | undefined {
-    return this.entries.get(keyOf(key));
+    return this.entries.get(toKey(key));
   }
 
   keys(): readonly Value[] {
@@ -111,7 +111,7 @@ export class Instance {
 }
 
 /** @throws JinjaError for a value that can't be a key */
-export function keyOf(value: Value): Key {
+export function toKey(value: Value): Key {
   if (isText(value)) return plainText(value);
   if (typeof value === 'boolean') return value ? 1n : 0n;
   if (typeof value === 'number') return Number.isInteger(value) ? BigInt(value) : value;
@@ -149,12 +149,12 @@ export function isTrue(value: Value): boolean {
   const items = sequenceItems(value);
   if (items) return items.length > 0;
   if (value instanceof NumberRange) return value.length > 0;
-  if (value instanceof Lazy) return value.kind === 'generator' || lengthOf(value) > 0;
+  if (value instanceof Lazy) return value.kind === 'generator' || countItems(value) > 0;
   return typeof value === 'object' ? true : Boolean(value);
 }
 
 /** @throws JinjaError for a value without a length */
-export function lengthOf(value: Value): number {
+export function countItems(value: Value): number {
   if (isText(value)) return countCharacters(plainText(value));
   if (value instanceof Dict) return value.entries.size;
   if (value instanceof NumberRange) return value.length;
@@ -187,7 +187,7 @@ export function iterate(value: Value): Iterator<Value> {
   return fail('TypeError', `'${typeName(value)}' object is not iterable`);
 }
 
-export function listOf(value: Value): readonly Value[] {
+export function toList(value: Value): readonly Value[] {
   const items = isList(value) ? value : [...({ [Symbol.iterator]: () => iterate(value) } as Iterable<Value>)];
   return items;
 }
@@ -202,12 +202,12 @@ function* numbers(range: NumberRange): Generator<Value, undefined> {
 }
 
 /** The highest origin of the texts in a value. */
-export function originOf(value: Value): number {
+export function findOrigin(value: Value): number {
   takeSteps(1);
   if (isText(value)) return originOfText(value);
-  if (value instanceof Dict) return Math.max(value.origin, ...[...value.entries.values()].map(originOf));
+  if (value instanceof Dict) return Math.max(value.origin, ...[...value.entries.values()].map(findOrigin));
   const items = sequenceItems(value) ?? (value instanceof DictView ? value.values : []);
-  return items.reduce<number>((highest, item) => Math.max(highest, originOf(item)), 0);
+  return items.reduce<number>((highest, item) => Math.max(highest, findOrigin(item)), 0);
 }
 
 /**

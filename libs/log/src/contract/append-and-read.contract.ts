@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ContractContext } from './context.contract.js';
-import { readAll, textOf, texts } from './records.contract.js';
+import { readAll, decodeText, texts } from './records.contract.js';
 
 /** Tests order, offsets, limits and bytes through one handle. */
 export function describeAppendAndRead({ open }: ContractContext): void {
@@ -70,7 +70,7 @@ export function describeAppendAndRead({ open }: ContractContext): void {
         [0, 'one'],
         [1, 'next'],
       ]);
-      expect((await log.read('control', 0, 1)).map(textOf)).toEqual(['last']);
+      expect((await log.read('control', 0, 1)).map(decodeText)).toEqual(['last']);
       await expect.poll(() => log.readCursor('round', 'trajectories', 1)).toBe(1);
     });
 
@@ -110,10 +110,10 @@ export function describeAppendAndRead({ open }: ContractContext): void {
       const first = await log.read('trajectories', 0, 0);
       first.forEach(({ bytes }) => bytes.fill(0));
       const again = await log.read('trajectories', 0, 0);
-      expect(textOf(again[0])).toBe('precious');
+      expect(decodeText(again[0])).toBe('precious');
       await log.append('trajectories', 0, [new Uint8Array(9_000).fill(7)]);
       await log.read('trajectories', 0, 0);
-      expect(textOf(again[1])).toBe('x'.repeat(9_000));
+      expect(decodeText(again[1])).toBe('x'.repeat(9_000));
     });
 
     it('refuses a record above the limit, and appends no record of its call', async () => {

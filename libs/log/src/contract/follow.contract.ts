@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { LogRecord } from '../event-log.js';
 import type { ContractContext } from './context.contract.js';
 import { recordText } from './process-main.contract.js';
-import { collect, textOf, texts } from './records.contract.js';
+import { collect, decodeText, texts } from './records.contract.js';
 
 /** Tests followers of a partition, also while another process writes to it. */
 export function describeFollow({ open, startProcess }: ContractContext): void {
@@ -20,8 +20,8 @@ export function describeFollow({ open, startProcess }: ContractContext): void {
       }
       await writer.exited();
       expect(seen.map(({ offset }) => offset)).toEqual(Array.from({ length: 81 }, (_, i) => i + 1));
-      expect(textOf(seen[0])).toBe('from here');
-      expect(textOf(seen[80])).toBe(recordText('w', 39, 1));
+      expect(decodeText(seen[0])).toBe('from here');
+      expect(decodeText(seen[80])).toBe(recordText('w', 39, 1));
     });
 
     it('yields at most maxRecords in a batch', async () => {

@@ -4,7 +4,7 @@ export function texts(...values: readonly string[]): Uint8Array[] {
   return values.map((value) => new TextEncoder().encode(value));
 }
 
-export function textOf({ bytes }: LogRecord): string {
+export function decodeText({ bytes }: LogRecord): string {
   return new TextDecoder().decode(bytes);
 }
 
@@ -13,7 +13,7 @@ export async function readAll(log: EventLog, partition = 0): Promise<(readonly [
   for (let next = 0; ;) {
     const records = await log.read('trajectories', partition, next);
     if (records.length === 0) return all;
-    all.push(...records.map((record) => [record.offset, textOf(record)] as const));
+    all.push(...records.map((record) => [record.offset, decodeText(record)] as const));
     next = records[records.length - 1].offset + 1;
   }
 }

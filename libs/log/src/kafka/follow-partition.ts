@@ -3,7 +3,7 @@ import { LogError } from '../log-error.js';
 import type { LogRecord } from '../event-log.js';
 import { orAborted } from '../or-aborted.js';
 import { destroyBroker, type KafkaConnection } from './kafka-connection.js';
-import { isRetriable, toLogError, typeOf } from './kafka-errors.js';
+import { isRetriable, toLogError, errorType } from './kafka-errors.js';
 import type { ResolvedKafkaOptions } from './kafka-options.js';
 import type { Fetched, PartitionReader } from './partition-reader.js';
 
@@ -44,7 +44,7 @@ export async function* followPartition(
         if (fetched.records.length > 0) yield fetched.records;
       } catch (error) {
         fetcher.disconnect();
-        if (typeOf(error) === 'OFFSET_OUT_OF_RANGE') {
+        if (errorType(error) === 'OFFSET_OUT_OF_RANGE') {
           const missing = await reader.explainOutOfRange(nextOffset, false);
           if (missing !== null) throw missing;
         } else if (connection.fatal !== null || !isRetriable(error)) {

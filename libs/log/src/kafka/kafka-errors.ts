@@ -61,7 +61,7 @@ function isWrapper({ name }: Error): boolean {
   return name === 'KafkaJSNumberOfRetriesExceeded' || name === 'KafkaJSNonRetriableError';
 }
 
-export function typeOf(error: unknown): string {
+export function errorType(error: unknown): string {
   return rootError(error).type ?? '';
 }
 
@@ -75,11 +75,11 @@ export function isRetriable(error: unknown): boolean {
 }
 
 export function isRefusal(error: unknown): boolean {
-  return REFUSALS.has(typeOf(error));
+  return REFUSALS.has(errorType(error));
 }
 
 export function isLostProducer(error: unknown): boolean {
-  return LOST_PRODUCER.has(typeOf(error));
+  return LOST_PRODUCER.has(errorType(error));
 }
 
 /** Whether the connection to the broker failed, as opposed to an error that the broker answered. */

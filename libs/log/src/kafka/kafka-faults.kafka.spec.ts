@@ -4,14 +4,14 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest
 import type { StartedBroker } from '../../kafka-broker/start-broker.mjs';
 import { decodeEvent, encodeEvent } from '@retrace/trajectory/codec';
 import { leastShareOfCore } from '../contract/idle-share.contract.js';
-import { collect, readAll, textOf, texts } from '../contract/records.contract.js';
+import { collect, readAll, decodeText, texts } from '../contract/records.contract.js';
 import type { EventLog, LogRecord } from '../event-log.js';
 import { sampleControlEvent } from '@retrace/trajectory/testing';
 import { newPrefix, noBroker, onBroker, OpenLogs, startOwnBroker } from './broker.fixture.js';
 import { KafkaConnection } from './kafka-connection.js';
 import { resolveKafkaOptions } from './kafka-options.js';
 import { PartitionProducer } from './partition-producer.js';
-import { messageOf } from './record-batch.js';
+import { toMessage } from './record-batch.js';
 import { TcpProxy } from './tcp-proxy.fixture.js';
 
 /** A control event with a text that can be found in the bytes of an answer. */
@@ -99,7 +99,7 @@ describe.skipIf(noBroker)(onBroker('a log on Kafka when things go wrong'), () =>
     await following;
 
     expect(records).toEqual(acknowledged.sort(([a], [b]) => a - b));
-    expect(seen.map((record) => [record.offset, textOf(record)])).toEqual(records);
+    expect(seen.map((record) => [record.offset, decodeText(record)])).toEqual(records);
   });
 
   it('fails an append at its deadline, and appends under a new producer id after that', async () => {
@@ -169,7 +169,7 @@ describe.skipIf(noBroker)(onBroker('a log on Kafka when things go wrong'), () =>
     const producers = [0, 1].map(
       () => new PartitionProducer({ connection, options, topic, partition: 0, identity }),
     );
-    const messagesOf = (...values: string[]) => texts(...values).map(messageOf);
+    const messagesOf = (...values: string[]) => texts(...values).map(toMessage);
     expect(await producers[0].send(messagesOf('a', 'b', 'c'))).toBe(0);
     const produce = vi.spyOn(brokerMethods, 'produce');
     // The broker expects number 3 from this producer id and gets 0.
@@ -221,7 +221,7 @@ describe.skipIf(noBroker)(onBroker('a log on Kafka when things go wrong'), () =>
     proxy.silenceConnections();
     expect(await log.append('trajectories', 0, texts('b'))).toEqual({ firstOffset: 1 });
     const { value } = (await next) as { value: LogRecord[] };
-    expect(value.map(textOf)).toEqual(['b']);
+    expect(value.map(decodeText)).toEqual(['b']);
     // kafkajs's own time limit is ten times as long in this test.
     expect(performance.now() - silentSince).toBeLessThan(3_000);
     proxy.silenceConnections();

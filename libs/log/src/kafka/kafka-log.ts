@@ -20,7 +20,7 @@ import type { Stream } from '@retrace/trajectory';
 import { followPartition } from './follow-partition.js';
 import { GroupCursors } from './group-cursors.js';
 import type { KafkaConnection } from './kafka-connection.js';
-import { typeOf } from './kafka-errors.js';
+import { errorType } from './kafka-errors.js';
 import type { ResolvedKafkaOptions } from './kafka-options.js';
 import { topicNames } from './log-topics.js';
 import { PartitionProducer } from './partition-producer.js';
@@ -215,7 +215,7 @@ export class KafkaLog implements EventLog {
       try {
         return await reader.fetch(broker, fromOffset, { maxBytes, waitMs: 0 });
       } catch (error) {
-        if (typeOf(error) !== 'OFFSET_OUT_OF_RANGE') throw error;
+        if (errorType(error) !== 'OFFSET_OUT_OF_RANGE') throw error;
         const missing = await reader.explainOutOfRange(fromOffset, true);
         if (missing !== null) throw missing;
         return null;

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { stat } from 'node:fs/promises';
 import kafkajs, { type Admin } from 'kafkajs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { readAll, textOf, texts } from '../contract/records.contract.js';
+import { readAll, decodeText, texts } from '../contract/records.contract.js';
 import type { EventLog, LogRecord } from '../event-log.js';
 import { newPrefix, noBroker, onBroker, OpenLogs, setOnTopic, sharedBroker } from './broker.fixture.js';
 
@@ -114,7 +114,7 @@ describe.skipIf(noBroker)(onBroker('records in Kafka'), () => {
     const read = await readRecords(log);
     const four = read.filter(({ offset }) => offset >= firstOffset).slice(0, 4);
     expect(four.map(({ offset }) => offset)).toEqual([0, 1, 2, 3].map((i) => firstOffset + i));
-    expect([textOf(four[0]), textOf(four[2])]).toEqual(['first', 'third']);
+    expect([decodeText(four[0]), decodeText(four[2])]).toEqual(['first', 'third']);
     expect([Buffer.compare(four[1].bytes, large), Buffer.compare(four[3].bytes, other)]).toEqual([0, 0]);
     expect(read).toHaveLength(1 + 4 + 20);
     expect(landed.every((each) => each.firstOffset > firstOffset)).toBe(true);
@@ -152,7 +152,7 @@ describe.skipIf(noBroker)(onBroker('records in Kafka'), () => {
     });
     const read = await log.read('trajectories', 0, firstOffset);
     expect(read[0].bytes.length).toBeLessThan(100);
-    expect(textOf(read[1])).toBe('next');
+    expect(decodeText(read[1])).toBe('next');
   });
 
   it('that don’t fit into one batch even in fragments are refused, and none of them lands', async () => {

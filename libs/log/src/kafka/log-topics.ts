@@ -63,7 +63,7 @@ export async function findTopics(
 ): Promise<LogTopics | null> {
   const names = Object.values(topicNames(options));
   const described = await connection[attempts]('describing topics', (cluster) =>
-    describeTopics(seedOf(cluster), names),
+    describeTopics(findSeedBroker(cluster), names),
   );
   return bothTopics(described, options);
 }
@@ -210,7 +210,7 @@ function checkTopic(
   }
 }
 
-function seedOf({ brokerPool }: Cluster): Broker {
+function findSeedBroker({ brokerPool }: Cluster): Broker {
   if (brokerPool.seedBroker === undefined) throw new NotReadyError('the cluster is not connected');
   return brokerPool.seedBroker;
 }

@@ -3,7 +3,7 @@ import { LogError } from '../log-error.js';
 import type { LogRecord } from '../event-log.js';
 import type { Broker, FetchedMessage } from './kafkajs-internals.js';
 import type { KafkaConnection } from './kafka-connection.js';
-import { typeOf } from './kafka-errors.js';
+import { errorType } from './kafka-errors.js';
 import { decodePointer, joinFragments, ROLE_HEADER, type Pointer } from './record-batch.js';
 
 const READ_UNCOMMITTED = 0;
@@ -54,7 +54,7 @@ export class PartitionReader {
     this.requireNoGap(messages, fromOffset);
     const records: LogRecord[] = [];
     for (const message of messages) {
-      const role = roleOf(message);
+      const role = readRole(message);
       if (message.isControlRecord || role === 'fragment') continue;
       const value = message.value ?? Buffer.alloc(0);
       const bytes = role === 'pointer' ? await this.resolve(broker, value) : value;
@@ -140,11 +140,11 @@ export class PartitionReader {
         maxBytes: sizeBytes,
         waitMs: 0,
       }).catch((error: unknown) => {
-        if (typeOf(error) !== 'OFFSET_OUT_OF_RANGE') throw error;
+        if (errorType(error) !== 'OFFSET_OUT_OF_RANGE') throw error;
         return { messages: [] };
       });
       for (const message of messages) {
-        if (roleOf(message) === 'fragment' && message.value !== null) {
+        if (readRole(message) === 'fragment' && message.value !== null) {
           found.set(Number(message.offset), message.value);
         }
       }
@@ -173,13 +173,13 @@ export class PartitionReader {
   }
 }
 
-function roleOf({ headers }: FetchedMessage): string {
+function readRole({ headers }: FetchedMessage): string {
   const role = headers[ROLE_HEADER] as Buffer | Buffer[] | undefined;
   return role instanceof Buffer ? role.toString() : '';
 }
 
 function isDamaged(message: FetchedMessage): boolean {
-  if (message.value === null || roleOf(message) !== '') return false;
+  if (message.value === null || readRole(message) !== '') return false;
   const unframed = unframe(message.value);
   return !unframed.ok && unframed.code === 'CHECKSUM_MISMATCH';
 }

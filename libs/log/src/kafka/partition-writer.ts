@@ -4,10 +4,10 @@ import type { PartitionProducer } from './partition-producer.js';
 import {
   chooseFragmented,
   encodePointer,
-  fragmentBytesOf,
+  computeFragmentBytes,
   MAX_BATCH_RECORDS,
   messageBytes,
-  messageOf,
+  toMessage,
   withRole,
   type Message,
 } from './record-batch.js';
@@ -74,7 +74,7 @@ export class PartitionWriter {
     const messages: Message[] = [];
     for (const { records, fragmented } of group) {
       for (const [i, record] of records.entries()) {
-        messages.push(fragmented.has(i) ? await this.sendFragments(record) : messageOf(record));
+        messages.push(fragmented.has(i) ? await this.sendFragments(record) : toMessage(record));
       }
     }
     let nextOffset = await this.producer.send(messages);
@@ -86,8 +86,8 @@ export class PartitionWriter {
   }
 
   private async sendFragments(record: Uint8Array): Promise<Message> {
-    const { value } = messageOf(record);
-    const fragmentBytes = fragmentBytesOf(this.maxBatchBytes);
+    const { value } = toMessage(record);
+    const fragmentBytes = computeFragmentBytes(this.maxBatchBytes);
     const offsets: number[] = [];
     for (let start = 0; start < value.length; start += fragmentBytes) {
       const fragment = withRole(value.subarray(start, start + fragmentBytes), 'fragment');

@@ -4,7 +4,7 @@ import {
   chooseFragmented,
   decodePointer,
   encodePointer,
-  fragmentBytesOf,
+  computeFragmentBytes,
   joinFragments,
   MAX_BATCH_RECORDS,
   messageBytes,
@@ -53,7 +53,7 @@ describe('chooseFragmented', () => {
       fc.property(sizes, fc.integer({ min: 512, max: 8 * KIB }), (lengths, maxBatchBytes) => {
         const records = lengths.map((length) => new Uint8Array(length));
         const chosen = chooseFragmented(records, maxBatchBytes);
-        const fragment = fragmentBytesOf(maxBatchBytes);
+        const fragment = computeFragmentBytes(maxBatchBytes);
         const total = (fragmented: ReadonlySet<number>) =>
           lengths.reduce(
             (sum, length, i) =>

@@ -26,7 +26,7 @@ export function messageBytes(value: Uint8Array): number {
   return value.length + MESSAGE_OVERHEAD_BYTES;
 }
 
-export function messageOf(record: Uint8Array): Message {
+export function toMessage(record: Uint8Array): Message {
   return { value: Buffer.from(record.buffer, record.byteOffset, record.byteLength) };
 }
 
@@ -92,7 +92,7 @@ export function chooseFragmented(
   const bySize = records.map((_, i) => i).sort((a, b) => records[b].length - records[a].length);
   for (const i of bySize) {
     if (total <= maxBatchBytes) return chosen;
-    const saved = records[i].length - pointerBytes(records[i].length, fragmentBytesOf(maxBatchBytes));
+    const saved = records[i].length - pointerBytes(records[i].length, computeFragmentBytes(maxBatchBytes));
     if (saved <= 0) return null;
     total -= saved;
     chosen.add(i);
@@ -101,6 +101,6 @@ export function chooseFragmented(
 }
 
 /** Size of a fragment, which fills a batch. */
-export function fragmentBytesOf(maxBatchBytes: number): number {
+export function computeFragmentBytes(maxBatchBytes: number): number {
   return maxBatchBytes - MESSAGE_OVERHEAD_BYTES;
 }

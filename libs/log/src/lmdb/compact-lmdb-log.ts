@@ -69,7 +69,7 @@ async function* remainingRecords(
   { path, isDeleted, atEdge, signal }: CompactLmdbLog,
   counts: { numRecords: number; numDeleted: number },
 ): AsyncGenerator<RecordsToWrite> {
-  for (const { stream, partition, store } of partitionsOf(source, path)) {
+  for (const { stream, partition, store } of listPartitions(source, path)) {
     const [first, end] = [store.startOffset(), store.endOffset()];
     for (let next = first; next < end;) {
       signal?.throwIfAborted();
@@ -98,7 +98,7 @@ interface SourcePartition {
   readonly store: PartitionStore;
 }
 
-function partitionsOf(source: LmdbEnvironment, path: string): SourcePartition[] {
+function listPartitions(source: LmdbEnvironment, path: string): SourcePartition[] {
   const control = new PartitionStore(source, { path, stream: 'control', partition: 0 });
   const opened = decodeLogOpened(control.get(0) ?? new Uint8Array(), `the event log at ${path}`);
   const trajectories = Array.from({ length: opened.payload.partitions.trajectories }, (_, partition) => {

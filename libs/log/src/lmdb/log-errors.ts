@@ -27,7 +27,7 @@ export async function toLogError(
   if (error instanceof TrajectoryError) return error;
   const cause = await rootCause(error);
   const detail = cause instanceof Error ? cause.message : String(cause);
-  const code = codeOf(cause);
+  const code = readCode(cause);
   const text = `${code} ${detail}`;
   const failed = `${action} failed in the event log at ${path}`;
 
@@ -76,6 +76,6 @@ async function rootCause(error: unknown): Promise<unknown> {
   }
 }
 
-function codeOf(error: unknown): unknown {
+function readCode(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined;
 }

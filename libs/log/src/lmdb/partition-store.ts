@@ -57,7 +57,7 @@ export class PartitionStore {
   /** Writes a record behind all others, at its own offset. Must run in a write transaction. */
   put({ offset, bytes }: LogRecord): void {
     // Inside a transaction the driver writes at once and throws on failure. `append` keeps LMDB from splitting pages in half.
-    this.records.putSync(keyOf(offset), bytes, { append: true });
+    this.records.putSync(encodeKey(offset), bytes, { append: true });
   }
 
   /** @throws LogError `LOG_CORRUPT` */
@@ -80,10 +80,13 @@ export class PartitionStore {
     const first = Math.max(from, this.startOffset() + 1);
     const last = Math.min(end, this.endOffset() - 1);
     if (first >= last) return { numRemoved: 0, next: end };
-    const range = { start: keyOf(first), end: keyOf(last), limit };
+    const range = { start: encodeKey(first), end: encodeKey(last), limit };
     const keys = Array.from(this.records.getKeys(range), (key) => Buffer.from(key));
     for (const key of keys) this.records.removeSync(key);
-    return { numRemoved: keys.length, next: keys.length < limit ? end : offsetOf(keys[keys.length - 1]) + 1 };
+    return {
+      numRemoved: keys.length,
+      next: keys.length < limit ? end : decodeOffset(keys[keys.length - 1]) + 1,
+    };
   }
 
   /** Replaces the first and the last record of the partition, where they are in the range. Must run in a write transaction. */
@@ -91,12 +94,12 @@ export class PartitionStore {
     for (const offset of new Set([this.startOffset(), this.endOffset() - 1])) {
       const bytes = offset >= from && offset < end ? this.get(offset) : undefined;
       if (bytes !== undefined)
-        this.records.putSync(keyOf(offset), replacement({ offset, bytes: Buffer.from(bytes) }));
+        this.records.putSync(encodeKey(offset), replacement({ offset, bytes: Buffer.from(bytes) }));
     }
   }
 
   get(offset: number): Uint8Array | undefined {
-    return this.records.get(keyOf(offset));
+    return this.records.get(encodeKey(offset));
   }
 
   startOffset(): number {
@@ -116,9 +119,9 @@ export class PartitionStore {
   private checkPages(from: number): number {
     if (from >= this.openedAt) return Infinity;
     if (from < this.checked.from || from >= this.checked.end) {
-      const range = { from: keyOf(from), maxLeaves: LEAVES_PER_CHECK };
+      const range = { from: encodeKey(from), maxLeaves: LEAVES_PER_CHECK };
       const end = inSnapshot(this.records, () => checkRecordPages(this.place.path, this.name, range));
-      this.checked = { from, end: end === null ? Infinity : offsetOf(end) };
+      this.checked = { from, end: end === null ? Infinity : decodeOffset(end) };
     }
     return this.checked.end;
   }
@@ -129,11 +132,15 @@ export class PartitionStore {
   ): LogRecord[] {
     const records: LogRecord[] = [];
     let numBytes = 0;
-    const range = { start: keyOf(from), limit: maxRecords, ...(end <= MAX_OFFSET && { end: keyOf(end) }) };
+    const range = {
+      start: encodeKey(from),
+      limit: maxRecords,
+      ...(end <= MAX_OFFSET && { end: encodeKey(end) }),
+    };
     for (const { key, value } of this.records.getRange(range)) {
       // The driver's buffer may point into the map, which the next write changes. Small copies share pages of Node's.
       const bytes = Buffer.from(value);
-      records.push({ offset: offsetOf(key), bytes });
+      records.push({ offset: decodeOffset(key), bytes });
       numBytes += bytes.length;
       if (numBytes >= maxBytes) break;
     }
@@ -141,18 +148,18 @@ export class PartitionStore {
   }
 
   private edge(range: RangeOptions): number | null {
-    for (const key of this.records.getKeys(range)) return offsetOf(key);
+    for (const key of this.records.getKeys(range)) return decodeOffset(key);
     return null;
   }
 }
 
-function keyOf(offset: number): Buffer {
+function encodeKey(offset: number): Buffer {
   const key = Buffer.allocUnsafe(KEY_BYTES);
   key.writeUIntBE(offset, 0, KEY_BYTES);
   return key;
 }
 
-function offsetOf(key: Uint8Array): number {
+function decodeOffset(key: Uint8Array): number {
   let offset = 0;
   for (let i = 0; i < KEY_BYTES; i++) offset = 256 * offset + key[i];
   return offset;

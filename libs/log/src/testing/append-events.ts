@@ -1,7 +1,7 @@
 import type { AnyEvent } from '@retrace/trajectory';
 import { encodeEvent } from '@retrace/trajectory/codec';
 import type { EventLog } from '../event-log.js';
-import { partitionOf } from '../partitioner.js';
+import { choosePartition } from '../partitioner.js';
 
 /** Appends the events of one episode to its partition, or control events to partition 0 of `control`; returns the partition and the last offset. */
 export async function appendEvents(
@@ -11,7 +11,8 @@ export async function appendEvents(
   const [{ runId, episodeId }] = events;
   const records = events.map(encodeEvent);
   const stream = episodeId === '' ? 'control' : 'trajectories';
-  const partition = episodeId === '' ? 0 : partitionOf(runId, episodeId, log.numPartitions('trajectories'));
+  const partition =
+    episodeId === '' ? 0 : choosePartition(runId, episodeId, log.numPartitions('trajectories'));
   const { firstOffset } = await log.append(stream, partition, records);
   return { partition, lastOffset: firstOffset + records.length - 1 };
 }

@@ -3,8 +3,8 @@ import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { PolicyError } from '../policy-error.js';
 import { notWritten, refuseMissing, removedMeanwhile, requireContent } from './checkpoint-errors.js';
-import { fileNameOf, type FileRef } from './file-ref.js';
-import { filesIn, readUpTo, sizeOf } from './files-on-disk.js';
+import { toFileName, type FileRef } from './file-ref.js';
+import { filesIn, readUpTo, readSize } from './files-on-disk.js';
 import { openRegularFile } from './open-regular-file.js';
 import { SafetensorsFile } from './safetensors-file.js';
 import type { SafetensorsMetadata } from './safetensors-header.js';
@@ -267,7 +267,7 @@ export class CheckpointFiles {
 
   /** Whether there is a file of this name, whatever its content. */
   protected async isPresent(sha256: string): Promise<boolean> {
-    return (await sizeOf(this.pathOf(sha256))) !== null;
+    return (await readSize(this.pathOf(sha256))) !== null;
   }
 
   /** Lists all complete files by hash, with their sizes on disk; contents are not verified. */
@@ -290,6 +290,6 @@ export class CheckpointFiles {
     if (!/^[0-9a-f]{64}$/.test(sha256)) {
       throw new PolicyError('INVALID_REQUEST', `${JSON.stringify(sha256)} is not a SHA-256 in hex`);
     }
-    return join(this.directory, fileNameOf(sha256));
+    return join(this.directory, toFileName(sha256));
   }
 }

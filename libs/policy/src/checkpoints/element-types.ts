@@ -27,7 +27,7 @@ export function isReadableType(type: string): type is ReadableType {
 }
 
 /** The bytes of an array, without a copy. */
-export function bytesOf(values: Float32Array | Uint16Array): Uint8Array {
+export function viewBytes(values: Float32Array | Uint16Array): Uint8Array {
   return new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
 }
 

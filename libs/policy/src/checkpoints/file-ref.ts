@@ -9,7 +9,7 @@ const SUFFIX = '.safetensors';
 const NAME = /^([0-9a-f]{64})\.safetensors$/;
 
 /** The name of a checkpoint file, on disk and in object storage. */
-export function fileNameOf(sha256: string): string {
+export function toFileName(sha256: string): string {
   return `${sha256}${SUFFIX}`;
 }
 

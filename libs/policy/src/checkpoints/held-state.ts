@@ -17,7 +17,7 @@ export function heldStateContent({ engine, url, path }: HeldState): Uint8Array {
 }
 
 /** Place of the state to which an optimizer file refers; null for a file that holds its state itself. */
-export function heldStateOf({ header }: SafetensorsFile): HeldState | null {
+export function readHeldState({ header }: SafetensorsFile): HeldState | null {
   const { heldBy, url, path } = header.metadata;
   return heldBy === undefined ? null : { engine: heldBy, url, path };
 }

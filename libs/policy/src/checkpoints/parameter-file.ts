@@ -1,7 +1,7 @@
 import { splitParameters } from '../parameters/join-parameter.js';
 import { partShape } from '../parameters/parameter-spec.js';
 import type { ParameterSpec } from '../parameters/parameter-spec.js';
-import { bytesOf, toBfloat16 } from './element-types.js';
+import { viewBytes, toBfloat16 } from './element-types.js';
 import { encodeSafetensorsHeader } from './safetensors-header.js';
 import type { SafetensorsMetadata } from './safetensors-header.js';
 
@@ -35,7 +35,7 @@ export async function* encodeParameters(
   yield encodeSafetensorsHeader(entries, metadata);
   for (const group of groups) {
     for (const [, { data }] of splitParameters(group.specs, await group.values())) {
-      yield bytesOf(type === 'BF16' ? toBfloat16(data) : data);
+      yield viewBytes(type === 'BF16' ? toBfloat16(data) : data);
     }
   }
 }

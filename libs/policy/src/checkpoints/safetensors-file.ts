@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { numElements } from '../parameters/parameter-spec.js';
 import { PolicyError } from '../policy-error.js';
 import { decodeElements, ELEMENT_BYTES } from './element-types.js';
-import { fileNameOf } from './file-ref.js';
+import { toFileName } from './file-ref.js';
 import { openRegularFile } from './open-regular-file.js';
 import {
   parseSafetensorsHeader,
@@ -12,7 +12,7 @@ import {
   requireReadable,
 } from './safetensors-header.js';
 import type { SafetensorsHeader, SafetensorsMetadata, TensorEntry } from './safetensors-header.js';
-import { shardsOf } from './shards.js';
+import { readShards } from './shards.js';
 import type { TensorSource } from './tensor-source.js';
 
 /** Bytes read at once; a multiple of every element's size. */
@@ -42,9 +42,9 @@ export class SafetensorsFile implements TensorSource {
     const file = await openFile(path);
     let shards: OpenedFile[] = [];
     try {
-      const listed = shardsOf(file.header.metadata, path);
+      const listed = readShards(file.header.metadata, path);
       if (listed === null) return new SafetensorsFile(path, file.header, [file]);
-      for (const { sha256 } of listed) shards.push(await openFile(join(dirname(path), fileNameOf(sha256))));
+      for (const { sha256 } of listed) shards.push(await openFile(join(dirname(path), toFileName(sha256))));
       const entries = joinEntries(shards);
       const opened = new SafetensorsFile(path, { metadata: file.header.metadata, entries }, shards);
       shards = [];

@@ -36,7 +36,7 @@ export const isShard = (metadata: SafetensorsMetadata): boolean => metadata[IS_S
  * @param path for the message
  * @throws PolicyError `INVALID_FILE` for a list in another form
  */
-export function shardsOf(metadata: SafetensorsMetadata, path: string): readonly FileRef[] | null {
+export function readShards(metadata: SafetensorsMetadata, path: string): readonly FileRef[] | null {
   const listed: unknown = metadata[SHARDS];
   if (listed === undefined) return null;
   if (typeof listed === 'string') {
@@ -65,5 +65,5 @@ export function shardsIn(bytes: Uint8Array, path: string): readonly FileRef[] {
     if (error instanceof PolicyError) return [];
     throw error;
   }
-  return shardsOf(metadata, path) ?? [];
+  return readShards(metadata, path) ?? [];
 }

@@ -22,13 +22,13 @@ export function shardBatch(batch: TrainingBatch, numShards: number): Shard[] {
   for (let s = 1; s <= numSequences; s++) {
     const isFull = sequenceOffsets[s] * numShards >= numTokens * (shards.length + 1);
     if (!isFull && s < numSequences) continue;
-    shards.push(sequencesOf(batch, first, s));
+    shards.push(sliceSequences(batch, first, s));
     first = s;
   }
   return shards;
 }
 
-function sequencesOf(batch: TrainingBatch, first: number, last: number): Shard {
+function sliceSequences(batch: TrainingBatch, first: number, last: number): Shard {
   const [start, end] = [batch.sequenceOffsets[first], batch.sequenceOffsets[last]];
   return {
     start,

@@ -20,13 +20,13 @@ export function chunkFrom(live: LiveContext, start: number, maxTokens: number): 
   return { ...live, start, tokenIds: context.tokensBetween(start, end) };
 }
 
-export function endOf({ start, tokenIds }: Chunk): number {
+export function chunkEnd({ start, tokenIds }: Chunk): number {
   return start + tokenIds.length;
 }
 
 /** Whether a chunk ends its context, so that a token can be sampled after it. */
 export function reachesEnd(chunk: Chunk): boolean {
-  return endOf(chunk) === chunk.context.length;
+  return chunkEnd(chunk) === chunk.context.length;
 }
 
 /** Splits items in their order into batches of at most `maxTokens` tokens; an item with more gets its own batch. */

@@ -4,7 +4,7 @@ import { Transformer } from '../model/transformer.js';
 import { evaluateLogprobs } from '../logprobs/evaluate-logprobs.js';
 import { onEachBackend } from '@retrace/compute/testing';
 import { TINY_CONFIG } from '../testing/tiny-config.js';
-import { batchOf, expectClose, finishAll, request } from '../testing/turns.js';
+import { makeBatch, expectClose, finishAll, request } from '../testing/turns.js';
 import { Generator } from './generator.js';
 import { planPasses } from './plan-passes.js';
 import { Slot } from './slot.js';
@@ -97,7 +97,7 @@ await onEachBackend('Continuous batching', (backend) => {
         const together = await play(model, shared, episodes, maxTokensPerStep);
         const scores = await evaluateLogprobs(
           model,
-          batchOf(together.map(({ context }) => context)),
+          makeBatch(together.map(({ context }) => context)),
           scoring,
         );
         let offset = 0;
@@ -135,7 +135,7 @@ await onEachBackend('Continuous batching', (backend) => {
     expect((await generator.step()).map(({ slot }) => slot)).toEqual([0]);
     const [turn] = await finishAll(generator);
     const context = [...long, ...turn.tokenIds];
-    const { logprobs } = await evaluateLogprobs(model, batchOf([context]), scoring);
+    const { logprobs } = await evaluateLogprobs(model, makeBatch([context]), scoring);
     expectClose(turn.logprobs, logprobs.subarray(18), 1e-4);
     generator.dispose();
     model.dispose();

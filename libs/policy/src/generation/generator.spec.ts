@@ -5,7 +5,7 @@ import { evaluateLogprobs } from '../logprobs/evaluate-logprobs.js';
 import { onEachBackend } from '@retrace/compute/testing';
 import { seededRandom } from '../testing/random-batch.js';
 import { TINY_CONFIG } from '../testing/tiny-config.js';
-import { batchOf, expectClose, finishAll, request } from '../testing/turns.js';
+import { makeBatch, expectClose, finishAll, request } from '../testing/turns.js';
 import { Generator } from './generator.js';
 import type { TurnRequest } from './turn.js';
 
@@ -62,7 +62,7 @@ await onEachBackend('Generator', () => {
     generator.setPolicyVersion(8);
     const turn = (await finishAll(generator))[0];
     expect([...turn.policyVersions]).toEqual([7, 7, 8, 8, 8, 8]);
-    const batch = batchOf([[...prompt, ...turn.tokenIds]]);
+    const batch = makeBatch([[...prompt, ...turn.tokenIds]]);
     const byFormer = await evaluateLogprobs(former, batch, { temperature: 1, maxTokensPerMicroBatch: 64 });
     const byOther = await evaluateLogprobs(other, batch, { temperature: 1, maxTokensPerMicroBatch: 64 });
     const expected = [...byFormer.logprobs.subarray(4, 6), ...byOther.logprobs.subarray(6)];
@@ -80,7 +80,7 @@ await onEachBackend('Generator', () => {
     generator.add(request({ slot: 0, keptPrefixTokens: 3, tokenIds: second, maxNewTokens: 2 }));
     const [turn] = await finishAll(generator);
     const tokenIds = [3, 4, 5, 9, 10, ...turn.tokenIds];
-    const { logprobs } = await evaluateLogprobs(model, batchOf([tokenIds]), {
+    const { logprobs } = await evaluateLogprobs(model, makeBatch([tokenIds]), {
       temperature: 1,
       maxTokensPerMicroBatch: 64,
     });
@@ -198,7 +198,7 @@ await onEachBackend('Generator', () => {
       for (const turn of await finishAll(generator)) counts[turn.tokenIds[0]]++;
     }
     const everyNext = Array.from(counts, (_, token) => [4, 9, token]);
-    const { logprobs } = await evaluateLogprobs(model, batchOf(everyNext), {
+    const { logprobs } = await evaluateLogprobs(model, makeBatch(everyNext), {
       temperature: 1,
       maxTokensPerMicroBatch: 256,
     });
@@ -304,7 +304,7 @@ async function expectScored(
   episodes: readonly Recorded[],
   temperature: number,
 ): Promise<void> {
-  const batch = batchOf(episodes.map((episode) => episode.tokenIds));
+  const batch = makeBatch(episodes.map((episode) => episode.tokenIds));
   const score = (t: number) => evaluateLogprobs(model, batch, { temperature: t, maxTokensPerMicroBatch: 64 });
   const scaled = await score(temperature);
   const raw = await score(1);

@@ -4,7 +4,7 @@ import type { Transformer } from '../model/transformer.js';
 import { linear } from '@retrace/compute';
 import { PolicyError } from '../policy-error.js';
 import { logitsAtLast } from './cached-forward.js';
-import { chunkFrom, endOf, freshPack, groupEqual, reachesEnd, splitByTokens } from './chunk.js';
+import { chunkFrom, chunkEnd, freshPack, groupEqual, reachesEnd, splitByTokens } from './chunk.js';
 import type { Chunk, LiveContext } from './chunk.js';
 import { requireRequest, requireSlot, validateGeneratorOptions } from './generator-options.js';
 import type { GeneratorOptions } from './generator-options.js';
@@ -94,7 +94,7 @@ export class Generator {
     const samples = tf.tidy(() =>
       this.compute(live).map((group) => {
         sampledChunks.push(...group.chunks);
-        const parameters = samplingOf(group);
+        const parameters = makeBatchSampling(group);
         likeliest.add(
           group.logits,
           parameters,
@@ -173,7 +173,7 @@ export class Generator {
   private pass(chunks: readonly Chunk[]): SampleGroup[] {
     if (chunks.length === 0) return [];
     const logits = logitsAtLast(this.model, this.cache, newTokens(chunks));
-    for (const chunk of chunks) chunk.context.markCached(endOf(chunk));
+    for (const chunk of chunks) chunk.context.markCached(chunkEnd(chunk));
     const rows = [...chunks.keys()].filter((row) => reachesEnd(chunks[row]));
     return rows.length === 0 ? [] : [{ chunks: rows.map((row) => chunks[row]), rows, logits }];
   }
@@ -203,7 +203,7 @@ export class Generator {
   }
 }
 
-function samplingOf({ chunks, rows }: SampleGroup): BatchSampling {
+function makeBatchSampling({ chunks, rows }: SampleGroup): BatchSampling {
   const requests = chunks.map((chunk) => chunk.turn.request);
   return {
     rows: Int32Array.from(rows),

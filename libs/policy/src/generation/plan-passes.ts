@@ -1,4 +1,4 @@
-import { chunkFrom, endOf, reachesEnd } from './chunk.js';
+import { chunkFrom, chunkEnd, reachesEnd } from './chunk.js';
 import type { Chunk, LiveContext } from './chunk.js';
 import type { PrefixCopy } from './key-value-cache.js';
 import type { Slot } from './slot.js';
@@ -91,7 +91,7 @@ function findSource(
     if (other.cachedTokens > 0) consider(other, otherSlot, other.cachedTokens, null);
   });
   for (const chunk of chunks) {
-    if (chunk.tokenIds.length > 1) consider(chunk.context, chunk.slot, endOf(chunk), chunk);
+    if (chunk.tokenIds.length > 1) consider(chunk.context, chunk.slot, chunkEnd(chunk), chunk);
   }
   return best;
 }

@@ -8,7 +8,7 @@ import type { NamedTensor } from '../parameters/named-tensors.js';
 import { Transformer } from '../model/transformer.js';
 import { PolicyError } from '../policy-error.js';
 import { evaluateLogprobs } from '../logprobs/evaluate-logprobs.js';
-import { logitsOf, relativeDifference } from '../testing/logits-of.js';
+import { computeLogits, relativeDifference } from '../testing/logits-of.js';
 import { onEachBackend, temporaryDirectory } from '@retrace/compute/testing';
 import { TINY_CONFIG } from '../testing/tiny-config.js';
 import {
@@ -27,7 +27,7 @@ const plain = { valueHead: false, seed: 1 } as const;
 await onEachBackend('A directory that transformers saved', () => {
   it.each(GOLDEN_MODEL_NAMES)('has its logits, %s', async (name) => {
     const model = await loadHuggingFaceModel(goldenModelDirectory(name), plain);
-    const logits = await logitsOf(model, sequences[0]);
+    const logits = await computeLogits(model, sequences[0]);
     expect(relativeDifference(logits, models[name].logits.data)).toBeLessThan(tolerances.relative);
     model.dispose();
   });
@@ -46,7 +46,7 @@ await onEachBackend('A directory that transformers saved', () => {
     });
     const loaded = await loadHuggingFaceModel(join(directory, 'merged'), plain);
     expect(loaded.config.maxPositions).toBe(64);
-    const logits = await logitsOf(loaded, sequences[0]);
+    const logits = await computeLogits(loaded, sequences[0]);
     expect(relativeDifference(logits, models[name].lora.mergedLogits.data)).toBeLessThan(tolerances.relative);
     const { lora, tensors } = await readAdapter(adapterDirectory);
     const saved = await readAdapter(join(directory, 'adapter'));

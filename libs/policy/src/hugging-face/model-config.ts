@@ -1,6 +1,6 @@
 import { validateTransformerConfig } from '../model/transformer-config.js';
 import type { TransformerConfig } from '../model/transformer-config.js';
-import { architectureFor, architectureOf } from './architectures/registry.js';
+import { architectureFor, findArchitecture } from './architectures/registry.js';
 import { ConfigJson } from './config-json.js';
 import { readRopeParameters, writeRopeParameters } from './rope-parameters.js';
 
@@ -25,7 +25,7 @@ export function parseHuggingFaceConfig(
   file = 'config.json',
 ): TransformerConfig {
   const config = new ConfigJson(file, json);
-  const architecture = architectureOf(config);
+  const architecture = findArchitecture(config);
   config.requireAbsentOr('hidden_act', 'silu');
   config.requireAbsentOr('mlp_bias', false);
   config.requireAbsentOr('quantization_config', null);

@@ -121,7 +121,7 @@ async function readTemplate(directory: string, config: ConfigJson): Promise<Chat
     if (error.code === 'ENOENT') return null;
     throw error;
   });
-  const source = own ?? templateOf(config);
+  const source = own ?? findTemplate(config);
   if (source === null) return null;
   const special = SPECIAL_TOKENS.map((name) => [name, tokenContent(config, name)] as const);
   const variables = Object.fromEntries(special.filter(([, token]) => token !== null));
@@ -129,7 +129,7 @@ async function readTemplate(directory: string, config: ConfigJson): Promise<Chat
 }
 
 /** `chat_template` is a template, or a list of named ones. */
-function templateOf(config: ConfigJson): string | null {
+function findTemplate(config: ConfigJson): string | null {
   const value = config.get('chat_template');
   if (!Array.isArray(value)) return config.optionalString('chat_template');
   const templates = value as readonly { readonly name?: unknown; readonly template?: unknown }[];

@@ -44,7 +44,7 @@ export async function saveHuggingFaceModel(
     throw new PolicyError('INVALID_REQUEST', 'the model has adapters; merge it first, or save the adapter');
   }
   const type = dtype === 'bfloat16' ? 'BF16' : 'F32';
-  const shards = shardsOf(baseSpecs(config), { type, maxShardBytes });
+  const shards = planShards(baseSpecs(config), { type, maxShardBytes });
   const nameOf = (index: number) =>
     shards.length === 1
       ? 'model.safetensors'
@@ -54,7 +54,7 @@ export async function saveHuggingFaceModel(
       await file(nameOf(index), model.parameters.encode(specs, { type, metadata: { format: 'pt' } }));
     }
     if (shards.length > 1) {
-      await file('model.safetensors.index.json', toJson(indexOf(shards, nameOf)));
+      await file('model.safetensors.index.json', toJson(makeIndex(shards, nameOf)));
     }
     const written = writeHuggingFaceConfig({ ...config, maxPositions }, dtype);
     const endIds = text === undefined ? {} : { eos_token_id: text.stopTokenIds[0] };
@@ -63,7 +63,7 @@ export async function saveHuggingFaceModel(
   });
 }
 
-function shardsOf(
+function planShards(
   specs: readonly ParameterSpec[],
   { type, maxShardBytes }: { readonly type: 'F32' | 'BF16'; readonly maxShardBytes: number },
 ): Shard[] {
@@ -80,7 +80,7 @@ function shardsOf(
   return shards;
 }
 
-function indexOf(shards: readonly Shard[], nameOf: (index: number) => string): unknown {
+function makeIndex(shards: readonly Shard[], nameOf: (index: number) => string): unknown {
   const weightMap = shards.flatMap(({ specs }, index) =>
     specs.flatMap(({ parts }) => parts.map(({ name }): [string, string] => [name, nameOf(index)])),
   );

@@ -8,7 +8,7 @@ import { requireTokenColumn, validateSequenceBatch } from '../packing/sequence-b
 import type { SequenceBatch } from '../packing/sequence-batch.js';
 import { isPositive, requireConfig } from '../require-config.js';
 import { squaredProbabilities, tokenDistribution } from './token-distribution.js';
-import { valuesOf } from './value-head.js';
+import { computeValues } from './value-head.js';
 
 export interface EvaluateLogprobsOptions {
   /** The logits are divided by this, as they were when the tokens were sampled. */
@@ -68,7 +68,7 @@ export async function evaluateLogprobs(
       const targets = tokens.map((n) => batch.tokenIds[n]);
       const distribution = tokenDistribution(hidden, model.lmHead, targets, { temperature });
       const columns = [distribution];
-      if (values !== null) columns.push(tf.expandDims(valuesOf(model, devicePack, hidden), 0));
+      if (values !== null) columns.push(tf.expandDims(computeValues(model, devicePack, hidden), 0));
       if (asksSquares)
         columns.push(tf.expandDims(squaredProbabilities(hidden, model.lmHead, temperature), 0));
       return columns.length === 1 ? distribution : tf.concat(columns);

@@ -10,7 +10,7 @@ import { linear } from '@retrace/compute';
  *
  * @param policyHidden_MH the policy's final hidden states there, which are used if the value head reads its trunk
  */
-export function valuesOf(
+export function computeValues(
   model: Transformer,
   pack: DevicePack,
   policyHidden_MH?: tf.Tensor,

@@ -7,7 +7,7 @@ import { packSequences } from '../packing/sequence-pack.js';
 import { validateSequenceBatch } from '../packing/sequence-batch.js';
 import type { SequenceBatch } from '../packing/sequence-batch.js';
 import { PolicyError } from '../policy-error.js';
-import { valuesOf } from './value-head.js';
+import { computeValues } from './value-head.js';
 
 /** Tokens in one forward pass. */
 const DEFAULT_MAX_TOKENS = 8192;
@@ -30,7 +30,7 @@ export async function valuesAtEnd(
   const valueAt = new Float32Array(batch.tokenIds.length);
   const packs = packSequences(batch, { readMask: lastPositions(batch), maxTokens: maxTokensPerMicroBatch });
   for await (const pack of inTurns(packs)) {
-    const rowValues = tf.tidy(() => valuesOf(model, toDevice(model, pack)));
+    const rowValues = tf.tidy(() => computeValues(model, toDevice(model, pack)));
     const read = await rowValues.data();
     rowValues.dispose();
     pack.readPositions.forEach((n, m) => {

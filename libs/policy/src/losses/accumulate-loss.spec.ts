@@ -3,7 +3,7 @@ import { onEachBackend } from '@retrace/compute/testing';
 import * as tf from '@retrace/compute/tensorflow';
 import { expect, it } from 'vitest';
 import { tokenDistribution } from '../logprobs/token-distribution.js';
-import { valuesOf } from '../logprobs/value-head.js';
+import { computeValues } from '../logprobs/value-head.js';
 import { hiddenAtReads, toDevice } from '../model/forward.js';
 import { Transformer } from '../model/transformer.js';
 import { PolicyOptimizer } from '../optimizer/policy-optimizer.js';
@@ -86,7 +86,7 @@ class PlainPasses implements TokenPasses {
     return () => {
       const hidden = hiddenAtReads(this.model, devicePack, EVERY_TERM);
       const distribution = tokenDistribution(hidden, this.model.lmHead, targets, { temperature });
-      return { distribution, values: valuesOf(this.model, devicePack, hidden, EVERY_TERM) };
+      return { distribution, values: computeValues(this.model, devicePack, hidden, EVERY_TERM) };
     };
   }
 }

@@ -74,7 +74,7 @@ export function chunkedLoss(
         const chunkValues = valuesRead?.subarray(from, to) ?? null;
         const outputs = known
           ? { ...distributionAt(known, from, to), values: chunkValues }
-          : columnsOf(statistics.value, chunkValues);
+          : toColumns(statistics.value, chunkValues);
         const evaluated = evaluate(outputs, from, to);
         loss += evaluated.sums.loss;
         if (evaluated.gradients.values) valueGradients.set(evaluated.gradients.values, from);
@@ -110,7 +110,7 @@ function distributionAt({ logprobs, entropies }: TokenColumns, from: number, to:
   return { logprobs: logprobs.subarray(from, to), entropies: entropies.subarray(from, to) };
 }
 
-function columnsOf(distribution_2M: tf.Tensor, values: Float32Array | null): TokenColumns {
+function toColumns(distribution_2M: tf.Tensor, values: Float32Array | null): TokenColumns {
   const read = distribution_2M.dataSync() as Float32Array;
   const numTokens = read.length / 2;
   return { logprobs: read.slice(0, numTokens), entropies: read.slice(numTokens), values };

@@ -57,7 +57,7 @@ export function evaluateLoss(
   const { logprobs, entropies } = outputs;
   const at = (column: Float32Array) => Float32Array.from(trained.positions, (n) => column[n]);
   const weights = at(batch.lossWeights);
-  const proximalLogprobs = proximalOf(logprobs, batch, trained.positions);
+  const proximalLogprobs = computeProximal(logprobs, batch, trained.positions);
 
   const policy = policyTerms(logprobs, proximalLogprobs, weights, batch, trained, options);
   const logprobGradients = policy.gradients;
@@ -138,7 +138,7 @@ function policyTerms(
  * log π of the proximal policy at the trained tokens: p + α(log π − p), α the share of the way to the current policy. Without
  * proximal logprobs it is the current one.
  */
-function proximalOf(
+function computeProximal(
   logprobs: Float32Array,
   { proximalLogprobs, proximalShares }: TrainingBatch,
   positions: Int32Array,
@@ -193,7 +193,7 @@ export function selectBatchTokens(
   const at = (column: Float32Array) => Float32Array.from(positions, (n) => column[n]);
   const trained = { positions: Int32Array.from(positions), offsets };
   const current = at(logprobs);
-  const proximal = proximalOf(current, batch, trained.positions);
+  const proximal = computeProximal(current, batch, trained.positions);
   const input = policyLossInput(current, proximal, at(lossWeights), batch, trained);
   const chosen = selectLossTokens(policyLoss, input, policyLossOptions);
   if (chosen === null) return null;

@@ -33,7 +33,7 @@ export function projectAdapted(
 /** Computes s·x·Aᵀ·Bᵀ for each part of a joined projection, in order; zeros for a part without an adapter. */
 export function adapterDeltas(weights: TrunkWeights, key: string, x_NI: tf.Tensor): tf.Tensor[] {
   const lora = weights.config.lora as LoraConfig;
-  const parts = partsOf(weights.config, key);
+  const parts = listParts(weights.config, key);
   const targets = parts.filter((part) => isTarget(part, lora));
   const scaled = tf.mul(linear(x_NI, weights.parameter(loraAKey(key)), null), lora.alpha / lora.rank);
   const downs = splitInto(
@@ -76,7 +76,7 @@ export function withoutAdapters({ lora, valueTrunk, ...config }: TransformerConf
 
 const knownParts = new WeakMap<TransformerConfig, ReadonlyMap<string, readonly ParameterPart[]>>();
 
-function partsOf(config: TransformerConfig, key: string): readonly ParameterPart[] {
+function listParts(config: TransformerConfig, key: string): readonly ParameterPart[] {
   let parts = knownParts.get(config);
   if (parts === undefined) {
     parts = new Map(baseSpecs(config).map((spec) => [spec.key, spec.parts]));

@@ -69,7 +69,7 @@ export function planAttention(
   const numRowCells = sequences.buckets.reduce((sum, { cells }) => sum + cells.length, 0);
   return {
     kind: 'bucketed',
-    factors: tf.gather(factors, tf.tensor1d(positionsOf(offsets), 'int32')),
+    factors: tf.gather(factors, tf.tensor1d(computePositions(offsets), 'int32')),
     buckets: sequences.buckets.map((bucket) => planBucket(bucket, numCells)),
     rowOfCell: indices(sequences.rowOfCell, numRowCells),
     rowOfQuery: indices(sequences.rowOfQuery, sequences.queryOfRow.length),
@@ -95,7 +95,7 @@ function planBucket(bucket: LengthBucket, numCells: number): BucketPlan {
 }
 
 /** [N] the position of each cell in its sequence. */
-function positionsOf(offsets: Int32Array): Int32Array {
+function computePositions(offsets: Int32Array): Int32Array {
   const positions = new Int32Array(offsets[offsets.length - 1]);
   for (let s = 0; s + 1 < offsets.length; s++) {
     for (let cell = offsets[s]; cell < offsets[s + 1]; cell++) positions[cell] = cell - offsets[s];

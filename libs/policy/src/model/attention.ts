@@ -19,12 +19,12 @@ export function attend(qkv_NW: tf.Tensor, plan: AttentionPlan, config: Transform
   if (plan.kind === 'fused') return fusedAttention({ ...plan, ...config, qkv: qkv_NW });
   const forward = () => {
     const rotated = rotate(qkv_NW, plan.factors);
-    const [queries, keys, values] = tf.split(rotated, widthsOf(config), 1);
+    const [queries, keys, values] = tf.split(rotated, computeWidths(config), 1);
     const results = plan.buckets.map((bucket) => attendBucket(bucket, { queries, keys, values }, config));
     const contexts = concatRows(results.map(({ value }) => value));
     return { value: gatherRows(contexts, plan.rowOfQuery), saved: results.flatMap(({ saved }) => saved) };
   };
-  const backward = (dy: tf.Tensor, saved: tf.Tensor[]) => [backwardOf(dy, saved, plan, config)];
+  const backward = (dy: tf.Tensor, saved: tf.Tensor[]) => [makeBackward(dy, saved, plan, config)];
   return withGradient([qkv_NW], forward, backward);
 }
 
@@ -54,7 +54,7 @@ function attendBucket(
 const NUM_SAVED = 5;
 
 /** The gradient [N, W] of the projections before rotation. */
-function backwardOf(
+function makeBackward(
   dy_MC: tf.Tensor,
   saved: tf.Tensor[],
   plan: BucketedPlan,
@@ -92,7 +92,7 @@ function bucketBackward(
   return { dQueries: joinHeads(dQ), dKeys: joinHeads(dK), dValues: joinHeads(dV) };
 }
 
-function widthsOf({ numHeads, numKeyValueHeads, headDim }: TransformerConfig): [number, number, number] {
+function computeWidths({ numHeads, numKeyValueHeads, headDim }: TransformerConfig): [number, number, number] {
   return [numHeads * headDim, numKeyValueHeads * headDim, numKeyValueHeads * headDim];
 }
 

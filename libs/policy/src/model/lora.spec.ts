@@ -4,8 +4,8 @@ import { readAdapter } from '../hugging-face/adapter-files.js';
 import type { LoraConfig } from './lora-config.js';
 import { PolicyOptimizer } from '../optimizer/policy-optimizer.js';
 import { evaluateLogprobs } from '../logprobs/evaluate-logprobs.js';
-import { gradientsOf } from '../testing/gradients-of.js';
-import { logitsOf, relativeDifference } from '../testing/logits-of.js';
+import { computeGradients } from '../testing/gradients-of.js';
+import { computeLogits, relativeDifference } from '../testing/logits-of.js';
 import { EVERY_TERM, imitation } from '../testing/loss-options.js';
 import { onEachBackend } from '@retrace/compute/testing';
 import { randomBatch } from '../testing/random-batch.js';
@@ -44,7 +44,7 @@ await onEachBackend('Adapters', () => {
 
     it('have its gradients, and nothing else has one', async () => {
       const model = await adaptedModel(name);
-      const gradients = await gradientsOf(model, meanCrossEntropyBatch(), imitation);
+      const gradients = await computeGradients(model, meanCrossEntropyBatch(), imitation);
       expect([...gradients.keys()].sort()).toEqual(Object.keys(golden.gradients).sort());
       for (const [parameter, { data }] of Object.entries(golden.gradients)) {
         expectRelative(gradients.get(parameter)!.data, data, parameter);
@@ -76,7 +76,7 @@ await onEachBackend('Adapters', () => {
       const model = await adaptedModel(name);
       const merged = model.merge();
       expect(merged.config.lora).toBeUndefined();
-      expectRelative(await logitsOf(merged, sequences[0]), golden.mergedLogits.data, 'logits');
+      expectRelative(await computeLogits(merged, sequences[0]), golden.mergedLogits.data, 'logits');
       model.dispose();
       merged.dispose();
     });
@@ -92,7 +92,7 @@ await onEachBackend('Adapters', () => {
     expect(maxDifference(actual.values!, expected.values!)).toBeLessThan(1e-5);
 
     const names = async (change: object) => {
-      const gradients = await gradientsOf(model, batch, { ...EVERY_TERM, ...change });
+      const gradients = await computeGradients(model, batch, { ...EVERY_TERM, ...change });
       return [...gradients].filter(([, { data }]) => data.some((x) => x !== 0)).map(([name]) => name);
     };
     const ofPolicy = await names({ valueCoefficient: 0 });

@@ -2,7 +2,7 @@ import * as tf from '@retrace/compute/tensorflow';
 import { describe, expect, it } from 'vitest';
 import { evaluateLogprobs } from '../logprobs/evaluate-logprobs.js';
 import { PolicyOptimizer } from '../optimizer/policy-optimizer.js';
-import { gradientsOf } from '../testing/gradients-of.js';
+import { computeGradients } from '../testing/gradients-of.js';
 import { imitation } from '../testing/loss-options.js';
 import { onEachBackend } from '@retrace/compute/testing';
 import { TINY_CONFIG } from '../testing/tiny-config.js';
@@ -31,7 +31,7 @@ await onEachBackend('Transformer', () => {
 
     it('has its gradients of the mean cross-entropy', async () => {
       const model = goldenModel(name);
-      const gradients = await gradientsOf(model, meanCrossEntropyBatch(), imitation);
+      const gradients = await computeGradients(model, meanCrossEntropyBatch(), imitation);
       for (const [parameter, { data }] of Object.entries(models[name].gradients)) {
         const scale = Math.max(...data.map(Math.abs));
         const actual = gradients.get(parameter)!.data;

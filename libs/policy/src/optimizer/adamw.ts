@@ -56,7 +56,7 @@ export class AdamW {
   ): Promise<void> {
     const optionsOfBuckets = this.buckets.map(optionsOf);
     for (const kind of ['policy', 'critic'] as const) {
-      if (this.buckets.some((bucket, b) => optionsOfBuckets[b] && kindOf(bucket) === kind))
+      if (this.buckets.some((bucket, b) => optionsOfBuckets[b] && bucketKind(bucket) === kind))
         this.numSteps[kind]++;
     }
     for (const [b, bucket] of this.buckets.entries()) {
@@ -138,7 +138,7 @@ export class AdamW {
       weightDecay: bucket.decays ? this.options.weightDecay : 0,
       learningRate,
       gradientScale,
-      step: this.numSteps[kindOf(bucket)],
+      step: this.numSteps[bucketKind(bucket)],
     });
     unflatten(bucket, weight).forEach((part, i) => {
       parameters.replace(bucket.specs[i].key, part);
@@ -147,7 +147,7 @@ export class AdamW {
   }
 }
 
-function kindOf({ isOfSeparateCritic }: Bucket): 'policy' | 'critic' {
+function bucketKind({ isOfSeparateCritic }: Bucket): 'policy' | 'critic' {
   return isOfSeparateCritic ? 'critic' : 'policy';
 }
 

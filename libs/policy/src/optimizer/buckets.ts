@@ -20,7 +20,7 @@ export interface Bucket {
 }
 
 /** @param isSeparate tells by its key that a parameter is a critic's that is optimized apart; no bucket mixes both */
-export function bucketsOf(
+export function makeBuckets(
   specs: readonly ParameterSpec[],
   isSeparate: (key: string) => boolean = () => false,
 ): Bucket[] {

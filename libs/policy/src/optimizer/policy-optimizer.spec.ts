@@ -5,7 +5,7 @@ import type { NamedTensors } from '../parameters/named-tensors.js';
 import { Transformer } from '../model/transformer.js';
 import { evaluateLogprobs } from '../logprobs/evaluate-logprobs.js';
 import { valuesAtEnd } from '../logprobs/values-at-end.js';
-import { gradientsOf } from '../testing/gradients-of.js';
+import { computeGradients } from '../testing/gradients-of.js';
 import { CheckpointFiles } from '../checkpoints/checkpoint-files.js';
 import { onEachBackend, temporaryDirectory } from '@retrace/compute/testing';
 import { EVERY_TERM, imitation } from '../testing/loss-options.js';
@@ -28,14 +28,14 @@ await onEachBackend('PolicyOptimizer', () => {
   it('has loss and gradients that do not depend on the micro-batches', async () => {
     const model = Transformer.initialize(TINY_CONFIG, 1);
     const terms = await lossOf(model, batch);
-    const whole = await gradientsOf(model, batch, EVERY_TERM);
+    const whole = await computeGradients(model, batch, EVERY_TERM);
     for (const maxTokensPerMicroBatch of [1, 24, 40]) {
       const options = { ...EVERY_TERM, maxTokensPerMicroBatch };
       const split = await lossOf(model, batch, maxTokensPerMicroBatch);
       for (const [name, value] of Object.entries(terms)) {
         expect(split[name as keyof typeof split], name).toBeCloseTo(value, 5);
       }
-      expectCloseTensors(await gradientsOf(model, batch, options), whole);
+      expectCloseTensors(await computeGradients(model, batch, options), whole);
     }
     model.dispose();
   });
@@ -50,8 +50,8 @@ await onEachBackend('PolicyOptimizer', () => {
     ],
   ])('has the same gradients, bit for bit, when layers are recomputed: %s', async (_, config) => {
     const model = Transformer.initialize(config, 1);
-    const kept = await gradientsOf(model, batch, EVERY_TERM);
-    const recomputed = await gradientsOf(model, batch, { ...EVERY_TERM, recomputeLayers: true });
+    const kept = await computeGradients(model, batch, EVERY_TERM);
+    const recomputed = await computeGradients(model, batch, { ...EVERY_TERM, recomputeLayers: true });
     expect([...recomputed.values()].some(({ data }) => data.some((value) => value !== 0))).toBe(true);
     expectCloseTensors(recomputed, kept, 0);
     model.dispose();
@@ -88,15 +88,15 @@ await onEachBackend('PolicyOptimizer', () => {
     const policyLossOptions = { ...EVERY_TERM.policyLossOptions, delta: 1e6 };
     const opsm = { ...EVERY_TERM, policyLoss: 'opsm', policyLossOptions };
     expectCloseTensors(
-      await gradientsOf(model, withBehavior, opsm),
-      await gradientsOf(model, withBehavior, EVERY_TERM),
+      await computeGradients(model, withBehavior, opsm),
+      await computeGradients(model, withBehavior, EVERY_TERM),
     );
     model.dispose();
   });
 
   it('adds up over calls of accumulate as over one call', async () => {
     const model = Transformer.initialize(TINY_CONFIG, 1);
-    const whole = await gradientsOf(model, batch, EVERY_TERM);
+    const whole = await computeGradients(model, batch, EVERY_TERM);
     const optimizer = new PolicyOptimizer(model, { beta1: 0, beta2: 0, epsilon: 1, weightDecay: 0 });
     for (let s = 0; s < lengths.length; s++) await optimizer.accumulate(sequencesOf(batch, [s]), EVERY_TERM);
     await optimizer.apply({ learningRate: 0, maxGradientNorm: Infinity });
@@ -109,8 +109,8 @@ await onEachBackend('PolicyOptimizer', () => {
     const model = Transformer.initialize(TINY_CONFIG, 1);
     const permuted = sequencesOf(batch, [5, 0, 7, 3, 6, 2, 1, 4]);
     expectCloseTensors(
-      await gradientsOf(model, permuted, EVERY_TERM),
-      await gradientsOf(model, batch, EVERY_TERM),
+      await computeGradients(model, permuted, EVERY_TERM),
+      await computeGradients(model, batch, EVERY_TERM),
     );
     model.dispose();
   });
@@ -123,7 +123,7 @@ await onEachBackend('PolicyOptimizer', () => {
       valueClip: null,
     };
     const few = sequencesOf(batch, [0, 1, 4]);
-    const gradients = await gradientsOf(model, few, smooth);
+    const gradients = await computeGradients(model, few, smooth);
     const weights = await model.exportTensors();
     const optimizer = new PolicyOptimizer(model, adam);
     const step = 1e-2;
@@ -154,7 +154,7 @@ await onEachBackend('PolicyOptimizer', () => {
 
   it('does not change the value head when there is no value loss', async () => {
     const model = Transformer.initialize(TINY_CONFIG, 1);
-    const gradients = await gradientsOf(model, batch, { ...EVERY_TERM, valueCoefficient: 0 });
+    const gradients = await computeGradients(model, batch, { ...EVERY_TERM, valueCoefficient: 0 });
     expect(gradients.get('value_head.weight')!.data.every((value) => value === 0)).toBe(true);
     expect(gradients.get('lm_head.weight')!.data.some((value) => value !== 0)).toBe(true);
     model.dispose();

@@ -23,11 +23,11 @@ import type { SequencePack } from '../packing/sequence-pack.js';
 import { PolicyError } from '../policy-error.js';
 import { evaluateLogprobs } from '../logprobs/evaluate-logprobs.js';
 import { tokenDistribution } from '../logprobs/token-distribution.js';
-import { valuesOf } from '../logprobs/value-head.js';
+import { computeValues } from '../logprobs/value-head.js';
 import { AdamW } from './adamw.js';
 import type { AdamWOptions } from './adamw.js';
 import type { MomentPlace } from './moment-vectors.js';
-import { bucketsOf, bucketSize, flatten, namedParts } from './buckets.js';
+import { makeBuckets, bucketSize, flatten, namedParts } from './buckets.js';
 import type { Bucket } from './buckets.js';
 import type { WeightAverage } from './weight-average.js';
 
@@ -92,7 +92,7 @@ export class PolicyOptimizer {
     { separateCritic = false, momentPlace = 'device' }: PolicyOptimizerOptions = {},
   ) {
     const isCritic = (key: string) => separateCritic && isOfCritic(key);
-    this.buckets = bucketsOf(model.trainableSpecs, isCritic);
+    this.buckets = makeBuckets(model.trainableSpecs, isCritic);
     this.separateCritic = separateCritic;
     this.adamW = new AdamW(this.buckets, options, momentPlace);
   }
@@ -148,7 +148,7 @@ export class PolicyOptimizer {
       return { isApplied: true, gradientNorm: 0, criticGradientNorm: separateCritic ? 0 : null };
     try {
       const norm = (wanted: boolean) =>
-        normOf(gradients.filter((_, b) => buckets[b].isOfSeparateCritic === wanted));
+        computeNorm(gradients.filter((_, b) => buckets[b].isOfSeparateCritic === wanted));
       const gradientNorm = await norm(false);
       const criticGradientNorm = separateCritic ? await norm(true) : null;
       if (skipNormAbove === undefined) requireFinite(gradientNorm, criticGradientNorm ?? 0);
@@ -282,7 +282,7 @@ export class PolicyOptimizer {
       const devicePack = toDevice(this.model, pack);
       const loss = () => {
         const hidden = hiddenAtReads(this.model, devicePack, options);
-        const values = usesValues ? valuesOf(this.model, devicePack, hidden, options) : null;
+        const values = usesValues ? computeValues(this.model, devicePack, hidden, options) : null;
         const head = this.model.lmHead;
         if (getPolicyLoss(options.policyLoss).scope !== 'sequence') {
           return chunkedLoss({ hidden, head, values, targets, known }, options, (outputs, from, to) =>
@@ -318,7 +318,7 @@ function columnAt(column: Float32Array, positions: Int32Array): Float32Array {
   return Float32Array.from(positions, (position) => column[position]);
 }
 
-async function normOf(vectors: readonly tf.Tensor[]): Promise<number> {
+async function computeNorm(vectors: readonly tf.Tensor[]): Promise<number> {
   if (vectors.length === 0) return 0;
   const squares = tf.tidy(() => tf.addN(vectors.map(squaredNorm)));
   const [sum] = await squares.data();

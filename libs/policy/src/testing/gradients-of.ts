@@ -6,7 +6,7 @@ import { PolicyOptimizer } from '../optimizer/policy-optimizer.js';
 import { optimizerState } from './optimizer-state.js';
 
 /** The gradient of the batch's loss by parameter name: the first moment of an optimizer that has no memory. */
-export async function gradientsOf(
+export async function computeGradients(
   model: Transformer,
   batch: TrainingBatch,
   options: LossOptions,

@@ -5,7 +5,10 @@ import { linear } from '@retrace/compute';
 import { packSequences } from '../packing/sequence-pack.js';
 
 /** The logits of every position of one sequence, [T, V] row by row. */
-export async function logitsOf(model: Transformer, sequence: readonly number[]): Promise<ArrayLike<number>> {
+export async function computeLogits(
+  model: Transformer,
+  sequence: readonly number[],
+): Promise<ArrayLike<number>> {
   const batch = {
     tokenIds: Int32Array.from(sequence),
     sequenceOffsets: Int32Array.of(0, sequence.length),

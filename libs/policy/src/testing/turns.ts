@@ -17,7 +17,7 @@ export async function finishAll(generator: Generator): Promise<FinishedTurn[]> {
   return finished;
 }
 
-export function batchOf(sequences: readonly number[][]): SequenceBatch {
+export function makeBatch(sequences: readonly number[][]): SequenceBatch {
   const sequenceOffsets = new Int32Array(sequences.length + 1);
   sequences.forEach((sequence, s) => {
     sequenceOffsets[s + 1] = sequenceOffsets[s] + sequence.length;

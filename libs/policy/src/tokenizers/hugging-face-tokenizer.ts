@@ -1,6 +1,6 @@
 import { Tokenizer as HuggingFaceTokenizerModel } from '@huggingface/tokenizers';
 import { PolicyError } from '../policy-error.js';
-import { hashTokenizer, markersOf, specialMarkersOf } from './tokenizer.js';
+import { hashTokenizer, readMarkers, readSpecialMarkers } from './tokenizer.js';
 import type { DecodeOptions, Tokenizer, TokenizerJson } from './tokenizer.js';
 
 export interface SpecialTokens {
@@ -54,8 +54,8 @@ export class HuggingFaceTokenizer implements Tokenizer {
       );
     }
     this.hash = hashTokenizer(json);
-    this.markers = markersOf(json);
-    this.specialMarkers = specialMarkersOf(json);
+    this.markers = readMarkers(json);
+    this.specialMarkers = readSpecialMarkers(json);
     this.padTokenId = this.idOf(specialTokens.padToken, file);
     this.endOfTurnTokenId = this.idOf(specialTokens.endOfTurnToken, file);
   }

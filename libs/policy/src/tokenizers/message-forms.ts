@@ -33,9 +33,9 @@ function withCalls(
 }
 
 function changedCall(call: unknown, change: (given: unknown) => unknown): unknown {
-  const called = fieldOf(call, 'function');
+  const called = readField(call, 'function');
   if (called === undefined) return call;
-  return withField(call, 'function', withField(called, 'arguments', change(fieldOf(called, 'arguments'))));
+  return withField(call, 'function', withField(called, 'arguments', change(readField(called, 'arguments'))));
 }
 
 function parsedArguments(given: unknown): unknown {
@@ -58,7 +58,7 @@ function writtenArguments(given: unknown): unknown {
 function withText(message: ConversationMessage): ConversationMessage {
   const { content } = message;
   if (!Array.isArray(content)) return message;
-  const texts = (content as readonly unknown[]).map((part) => fieldOf(part, 'text'));
+  const texts = (content as readonly unknown[]).map((part) => readField(part, 'text'));
   return texts.every((text) => typeof text === 'string') ? { ...message, content: texts.join('') } : message;
 }
 
@@ -74,7 +74,7 @@ function withParts(message: ConversationMessage): ConversationMessage {
   return typeof content === 'string' ? { ...message, content: [{ type: 'text', text: content }] } : message;
 }
 
-function fieldOf(value: unknown, name: string): unknown {
+function readField(value: unknown, name: string): unknown {
   if (value instanceof Dict) return value.entries.get(name);
   return typeof value === 'object' && value !== null ? (value as Fields)[name] : undefined;
 }

@@ -67,7 +67,7 @@ export function specialToken(id: number, content: string): AddedTokenJson {
  * Lists the spellings of a file's added tokens, except single characters, which can't be told from text, and white space,
  * which some models have as tokens for indentation.
  */
-export function markersOf({
+export function readMarkers({
   added_tokens: addedTokens,
 }: Pick<TokenizerJson, 'added_tokens'>): readonly string[] {
   return addedTokens
@@ -75,6 +75,6 @@ export function markersOf({
     .filter((content) => content.length > 1 && content.trim() !== '');
 }
 
-export function specialMarkersOf({ added_tokens: addedTokens }: TokenizerJson): ReadonlySet<string> {
-  return new Set(markersOf({ added_tokens: addedTokens.filter(({ special }) => special) }));
+export function readSpecialMarkers({ added_tokens: addedTokens }: TokenizerJson): ReadonlySet<string> {
+  return new Set(readMarkers({ added_tokens: addedTokens.filter(({ special }) => special) }));
 }

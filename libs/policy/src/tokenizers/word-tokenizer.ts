@@ -2,9 +2,9 @@ import { PolicyError } from '../policy-error.js';
 import {
   END_OF_TURN_TOKEN,
   hashTokenizer,
-  markersOf,
+  readMarkers,
   PAD_TOKEN,
-  specialMarkersOf,
+  readSpecialMarkers,
   specialToken,
 } from './tokenizer.js';
 import type { DecodeOptions, Tokenizer, TokenizerJson } from './tokenizer.js';
@@ -77,8 +77,8 @@ export class WordTokenizer implements Tokenizer {
     this.wordById = entries.map(([word]) => word);
     this.vocabSize = entries.length;
     this.hash = hashTokenizer(json);
-    this.markers = markersOf(json);
-    this.specialMarkers = specialMarkersOf(json);
+    this.markers = readMarkers(json);
+    this.specialMarkers = readSpecialMarkers(json);
     this.padTokenId = json.model.vocab[PAD_TOKEN];
     this.endOfTurnTokenId = json.model.vocab[END_OF_TURN_TOKEN];
     this.specialIds = new Set(json.added_tokens.filter((token) => token.special).map((token) => token.id));

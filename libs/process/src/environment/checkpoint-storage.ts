@@ -16,7 +16,7 @@ export const CHECKPOINT_STORAGE_VARIABLES = [
 type StorageVariables = Pick<EnvironmentVariables, (typeof CHECKPOINT_STORAGE_VARIABLES)[number]>;
 
 /** The storage that the variables name; null where they name none. */
-export function checkpointStorageOf(variables: StorageVariables): CheckpointStorageConfig | null {
+export function readCheckpointStorage(variables: StorageVariables): CheckpointStorageConfig | null {
   const { RETRACE_CHECKPOINT_STORAGE: url, ...others } = variables;
   if (url === undefined) return null;
   const { RETRACE_CHECKPOINT_ENDPOINT: endpoint, RETRACE_CHECKPOINT_REGION: region } = others;

@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { logLocationOf } from './log-location.js';
+import { readLogLocation } from './log-location.js';
 import { namesKafka, readVariables } from './read-variables.js';
 
 const read = (environment: NodeJS.ProcessEnv) =>
-  logLocationOf(readVariables(environment, { opensLog: true }));
+  readLogLocation(readVariables(environment, { opensLog: true }));
 
 describe('logLocationOf', () => {
   it('names the directory when no broker is set', () => {

@@ -11,7 +11,7 @@ type KafkaLocation = Extract<LogLocation, { kind: 'kafka' }>;
  * @param variables parsed by `readVariables` with `opensLog`
  * @throws ProcessError `ENVIRONMENT_VARIABLE_INVALID` when a file with a certificate or key can't be read
  */
-export function logLocationOf(variables: EnvironmentVariables): LogLocation {
+export function readLogLocation(variables: EnvironmentVariables): LogLocation {
   const { RETRACE_KAFKA_BROKERS: brokers, RETRACE_LOG_DIRECTORY: path = '' } = variables;
   if (brokers === undefined) {
     return { kind: 'lmdb', path, maxEventBytes: variables.RETRACE_MAX_EVENT_BYTES };
@@ -28,12 +28,12 @@ export function logLocationOf(variables: EnvironmentVariables): LogLocation {
     deliveryTimeoutMs: variables.RETRACE_KAFKA_DELIVERY_TIMEOUT_MS,
     maxEventBytes: variables.RETRACE_MAX_EVENT_BYTES,
     compression: variables.RETRACE_KAFKA_COMPRESSION,
-    sasl: saslOf(variables),
-    tls: tlsOf(variables),
+    sasl: readSasl(variables),
+    tls: readTls(variables),
   });
 }
 
-function saslOf(variables: EnvironmentVariables): KafkaLocation['sasl'] {
+function readSasl(variables: EnvironmentVariables): KafkaLocation['sasl'] {
   const { RETRACE_KAFKA_SASL_MECHANISM: mechanism } = variables;
   if (mechanism === undefined) return undefined;
   const { RETRACE_KAFKA_USERNAME: username = '', RETRACE_KAFKA_PASSWORD: password = '' } = variables;
@@ -41,7 +41,7 @@ function saslOf(variables: EnvironmentVariables): KafkaLocation['sasl'] {
 }
 
 /** TLS is on if the variables say so, or name a certificate or a key. */
-function tlsOf(variables: EnvironmentVariables): KafkaLocation['tls'] {
+function readTls(variables: EnvironmentVariables): KafkaLocation['tls'] {
   const ca = readPem('RETRACE_KAFKA_CA_FILE', variables);
   const cert = readPem('RETRACE_KAFKA_CERT_FILE', variables);
   const key = readPem('RETRACE_KAFKA_KEY_FILE', variables);

@@ -1,16 +1,16 @@
 import type { LogLocation, Share } from '@retrace/log';
 import {
   CHECKPOINT_STORAGE_VARIABLES,
-  checkpointStorageOf,
+  readCheckpointStorage,
   type CheckpointStorageConfig,
 } from './checkpoint-storage.js';
-import { logLocationOf } from './log-location.js';
+import { readLogLocation } from './log-location.js';
 import { readVariables } from './read-variables.js';
 import { parseShare } from './share.js';
 import {
   OPTIONAL_STORE_VARIABLES,
   STORE_VARIABLES,
-  storeAccessOf,
+  readStoreAccess,
   type StoreAccess,
 } from './store-access.js';
 import type { EnvironmentVariables, VariableName } from './variables.js';
@@ -90,7 +90,7 @@ export function readTrainerConfig(environment: NodeJS.ProcessEnv): TrainerConfig
 function optionalStore(environment: NodeJS.ProcessEnv): StoreAccess | null {
   if ((environment.RETRACE_STORE_URL ?? '') === '') return null;
   const reads = OPTIONAL_STORE_VARIABLES;
-  return storeAccessOf(readVariables(environment, { opensLog: false, reads, requires: STORE_VARIABLES }));
+  return readStoreAccess(readVariables(environment, { opensLog: false, reads, requires: STORE_VARIABLES }));
 }
 
 /** @throws ProcessError `ENVIRONMENT_VARIABLE_INVALID`, as `readVariables` */
@@ -99,17 +99,17 @@ export function readCollectorConfig(environment: NodeJS.ProcessEnv): CollectorCo
   return {
     ...config,
     share: parseShare('RETRACE_COLLECTOR_SHARE', variables.RETRACE_COLLECTOR_SHARE),
-    spool: spoolOf(variables),
+    spool: locateSpool(variables),
   };
 }
 
 /** @throws ProcessError `ENVIRONMENT_VARIABLE_INVALID`, as `readVariables` */
 export function readValidatorConfig(environment: NodeJS.ProcessEnv): ValidatorConfig {
   const { config, variables } = readRunRole(environment, SPOOL_VARIABLES);
-  return { ...config, spool: spoolOf(variables) };
+  return { ...config, spool: locateSpool(variables) };
 }
 
-function spoolOf(
+function locateSpool(
   variables: Pick<EnvironmentVariables, (typeof SPOOL_VARIABLES)[number]>,
 ): ValidatorConfig['spool'] {
   const directory = variables.RETRACE_SPOOL_DIRECTORY;
@@ -131,11 +131,11 @@ function readRunRole(environment: NodeJS.ProcessEnv, reads: readonly VariableNam
   });
   const port = variables.RETRACE_METRICS_PORT;
   const config: RunRoleConfig = {
-    log: logLocationOf(variables),
+    log: readLogLocation(variables),
     runId: variables.RETRACE_RUN_ID,
     checkpoints: {
       directory: variables.RETRACE_CHECKPOINT_DIRECTORY,
-      storage: checkpointStorageOf(variables),
+      storage: readCheckpointStorage(variables),
     },
     tokenizerDirectory: variables.RETRACE_TOKENIZER_DIRECTORY,
     backend: variables.RETRACE_BACKEND ?? null,
@@ -153,8 +153,8 @@ export function readSinkConfig(environment: NodeJS.ProcessEnv): SinkConfig {
     requires: [...STORE_VARIABLES, 'RETRACE_MIGRATIONS_DIRECTORY'],
   });
   return {
-    log: logLocationOf(variables),
-    store: storeAccessOf(variables),
+    log: readLogLocation(variables),
+    store: readStoreAccess(variables),
     migrationsDirectory: variables.RETRACE_MIGRATIONS_DIRECTORY,
     share: parseShare('RETRACE_SINK_SHARE', variables.RETRACE_SINK_SHARE),
     acceptsOtherLog: variables.RETRACE_ACCEPT_OTHER_LOG === 'on',

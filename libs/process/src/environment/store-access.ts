@@ -20,7 +20,7 @@ export const OPTIONAL_STORE_VARIABLES = [
 ] as const satisfies readonly VariableName[];
 
 /** Returns the store that parsed variables name; the default password is empty. */
-export function storeAccessOf(variables: Variables<(typeof STORE_VARIABLES)[number]>): StoreAccess {
+export function readStoreAccess(variables: Variables<(typeof STORE_VARIABLES)[number]>): StoreAccess {
   return {
     url: variables.RETRACE_STORE_URL,
     username: variables.RETRACE_STORE_USER,

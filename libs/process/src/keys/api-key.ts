@@ -27,12 +27,12 @@ export function mintKey(): string {
 }
 
 /** The id that a key contains; null when the text has not the form of a key. */
-export function keyIdOf(key: string): string | null {
+export function parseKeyId(key: string): string | null {
   return KEY.exec(key)?.[1] ?? null;
 }
 
 /** The part of a key by which people recognize it. */
-export function keyPrefixOf({ id }: Pick<StoredKey, 'id'>): string {
+export function formatKeyPrefix({ id }: Pick<StoredKey, 'id'>): string {
   return `retrace_${id}`;
 }
 

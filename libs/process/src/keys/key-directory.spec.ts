@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { hideKeys, keyIdOf, keyStateAt, matchesKey, mintKey } from './api-key.js';
+import { hideKeys, parseKeyId, keyStateAt, matchesKey, mintKey } from './api-key.js';
 import { KeyDirectory } from './key-directory.js';
 
 const NOW_MS = Date.UTC(2026, 10, 23, 12);
@@ -15,7 +15,7 @@ describe('API keys', () => {
     expect(new Set(keys.map((key) => key.slice(21))).size).toBe(100);
     for (const key of keys) {
       const [name, id, secret] = /^(retrace)_([0-9a-f]{12})_(.+)$/.exec(key)?.slice(1) ?? [];
-      expect([name, id]).toEqual(['retrace', keyIdOf(key)]);
+      expect([name, id]).toEqual(['retrace', parseKeyId(key)]);
       expect(Buffer.from(secret, 'base64url')).toHaveLength(32);
     }
   });

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { link, mkdir, open, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ProcessError } from '../process-error.js';
-import { hashKey, KEY_SCOPES, keyIdOf, mintKey, type KeyScope, type StoredKey } from './api-key.js';
+import { hashKey, KEY_SCOPES, parseKeyId, mintKey, type KeyScope, type StoredKey } from './api-key.js';
 
 const OWNER_ONLY = 0o600;
 const KEY_FILE = /^([0-9a-f]{12})\.json$/;
@@ -46,7 +46,7 @@ export class KeyDirectory {
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
     await writeOnce(file, `${mintKey()}\n`);
     const key = (await readFile(file, 'utf8')).trim();
-    if (keyIdOf(key) === null) {
+    if (parseKeyId(key) === null) {
       throw new ProcessError(
         'KEY_FILE_DAMAGED',
         `${file} holds no API key; remove it, and the next start makes another`,
@@ -71,7 +71,7 @@ export class KeyDirectory {
   /** Revokes a key. Its file stays, so that it is known who could do what until when. */
   async revoke(key: StoredKey, nowMs: number): Promise<StoredKey> {
     const revoked = { ...key, revokedAt: key.revokedAt ?? new Date(nowMs).toISOString() };
-    const temporary = await writeTemporary(this.fileOf(key.id), contentOf(revoked));
+    const temporary = await writeTemporary(this.fileOf(key.id), formatContent(revoked));
     await rename(temporary, this.fileOf(key.id));
     return revoked;
   }
@@ -96,7 +96,7 @@ export class KeyDirectory {
 
   /** Stores a key; where it is stored already, its record stays as it is. */
   private async store(key: string, request: KeyRequest, nowMs: number): Promise<StoredKey> {
-    const id = keyIdOf(key) ?? '';
+    const id = parseKeyId(key) ?? '';
     const stored: StoredKey = {
       id,
       ...request,
@@ -105,7 +105,7 @@ export class KeyDirectory {
       revokedAt: null,
     };
     await mkdir(this.path, { recursive: true, mode: 0o700 });
-    await writeOnce(this.fileOf(id), contentOf(stored));
+    await writeOnce(this.fileOf(id), formatContent(stored));
     return (await readKey(this.fileOf(id))) ?? stored;
   }
 
@@ -118,7 +118,7 @@ export class KeyDirectory {
   }
 }
 
-function contentOf(key: StoredKey): string {
+function formatContent(key: StoredKey): string {
   return `${JSON.stringify(key, null, 2)}\n`;
 }
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { hashKey, keyIdOf, keyPrefixOf, keyStateAt, matchesKey, type StoredKey } from './api-key.js';
+import { hashKey, parseKeyId, formatKeyPrefix, keyStateAt, matchesKey, type StoredKey } from './api-key.js';
 import { KeyDirectory, type StoredKeys } from './key-directory.js';
 
 /** A key that was revoked or made elsewhere counts after this time. */
@@ -51,7 +51,7 @@ export class KeyRing {
   /** Judges a key as a client sent it. */
   async verify(key: string): Promise<KeyVerdict> {
     if (this.own !== null && matchesKey(key, this.own)) return { kind: 'accepted', key: this.own };
-    const id = keyIdOf(key);
+    const id = parseKeyId(key);
     const stored = id === null ? null : await this.find(id);
     if (stored === null || !matchesKey(key, stored)) return { kind: 'refused', reason: 'Unknown API key' };
     return this.judge(stored);
@@ -72,9 +72,9 @@ export class KeyRing {
     const nowMs = Date.now();
     switch (keyStateAt(key, nowMs)) {
       case 'revoked':
-        return { kind: 'refused', reason: `API key ${keyPrefixOf(key)} was revoked at ${key.revokedAt}` };
+        return { kind: 'refused', reason: `API key ${formatKeyPrefix(key)} was revoked at ${key.revokedAt}` };
       case 'expired':
-        return { kind: 'refused', reason: `API key ${keyPrefixOf(key)} expired at ${key.expiresAt}` };
+        return { kind: 'refused', reason: `API key ${formatKeyPrefix(key)} expired at ${key.expiresAt}` };
       case 'active':
         this.noteUse(key.id, nowMs);
         return { kind: 'accepted', key };
@@ -117,7 +117,7 @@ export class KeyRing {
 
 function ownKey(key: string): StoredKey {
   return {
-    ...{ id: keyIdOf(key) ?? '', name: 'of this server', scopes: ['ingest'], hash: hashKey(key) },
+    ...{ id: parseKeyId(key) ?? '', name: 'of this server', scopes: ['ingest'], hash: hashKey(key) },
     ...{ createdAt: '', expiresAt: null, revokedAt: null },
   };
 }

@@ -19,7 +19,7 @@ export async function runProcess(
   });
   const fail = (error: unknown): never => {
     process.stderr.write(`error ${describe(error, verbose === '1')}\n`);
-    process.exit(exitCodeOf(error));
+    process.exit(toExitCode(error));
   };
   process.once('uncaughtException', fail);
   process.once('unhandledRejection', fail);
@@ -31,7 +31,7 @@ export async function runProcess(
   process.exit(0);
 }
 
-function exitCodeOf(error: unknown): number {
+function toExitCode(error: unknown): number {
   const code = error instanceof Error && 'exitCode' in error ? error.exitCode : undefined;
   return typeof code === 'number' ? code : 1;
 }

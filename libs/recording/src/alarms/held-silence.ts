@@ -19,14 +19,15 @@ export async function requireSilence(
   // The one of all runs rather than that of another run.
   const other = ofRule.find((silence) => silence.runId === '') ?? ofRule.at(0);
   const name = rule === '' ? 'alarms without a rule' : rule;
-  const instead = other === undefined ? '' : `; one ${placeOf(other.runId)} does, until ${endOf(other)}`;
-  throw new RecordingError('SILENCE_UNKNOWN', `No silence of ${name} ${placeOf(runId)} holds${instead}`);
+  const instead =
+    other === undefined ? '' : `; one ${makePlace(other.runId)} does, until ${formatEnd(other)}`;
+  throw new RecordingError('SILENCE_UNKNOWN', `No silence of ${name} ${makePlace(runId)} holds${instead}`);
 }
 
-function placeOf(runId: string): string {
+function makePlace(runId: string): string {
   return runId === '' ? 'in all runs' : `in run ${runId}`;
 }
 
-function endOf({ untilUs }: StoredSilence): string {
+function formatEnd({ untilUs }: StoredSilence): string {
   return new Date(Math.floor(untilUs / 1000)).toISOString();
 }

@@ -45,7 +45,7 @@ export function arrowRecords(bytes: Uint8Array, maxRecords: number): Fields[] {
     for (const { name } of table.schema.fields) {
       const column = table.getChild(name);
       if (column === null) continue;
-      const put = putterOf(name);
+      const put = choosePutter(name);
       for (let row = 0; row < numRows; row++) {
         const value = plain(column.get(row) as unknown, column.type, budget);
         if (value !== null) put(records[row], value);
@@ -64,7 +64,7 @@ export function arrowRecords(bytes: Uint8Array, maxRecords: number): Fields[] {
   }
 }
 
-function putterOf(name: string): PutValue {
+function choosePutter(name: string): PutValue {
   const tokenField = TOKEN_LISTS.get(name);
   if (tokenField !== undefined) {
     return (record, value) => {

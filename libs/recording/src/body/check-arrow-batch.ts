@@ -68,7 +68,7 @@ class BatchCheck {
     checkCount(nullCount, 'nulls of a column');
     this.nextBuffer(nullCount > 0 ? Math.ceil(length / 8) : 0);
     if (DataType.isBool(type)) this.nextBuffer(Math.ceil(length / 8));
-    else if (DataType.isDictionary(type)) this.nextBuffer(length * widthOf(type.indices));
+    else if (DataType.isDictionary(type)) this.nextBuffer(length * computeWidth(type.indices));
     else if (DataType.isUtf8(type) || DataType.isLargeUtf8(type)) {
       const end = this.checkOffsets(length, DataType.isLargeUtf8(type));
       this.nextBuffer(end);
@@ -78,7 +78,7 @@ class BatchCheck {
       this.checkItems(type, length * type.listSize);
     } else if (DataType.isList(type)) this.checkItems(type, this.checkOffsets(length, false));
     else if (DataType.isLargeList(type)) this.checkItems(type, this.checkOffsets(length, true));
-    else this.nextBuffer(length * widthOf(type));
+    else this.nextBuffer(length * computeWidth(type));
     return length;
   }
 
@@ -128,7 +128,7 @@ class BatchCheck {
 }
 
 /** Bytes of one value of a type of numbers. */
-function widthOf(type: DataType): number {
+function computeWidth(type: DataType): number {
   const { ArrayType } = type as { ArrayType?: { BYTES_PER_ELEMENT?: number } };
   const width = ArrayType?.BYTES_PER_ELEMENT;
   if (width === undefined) throw new FormatFault(`type ${type.toString()} is not taken here`);

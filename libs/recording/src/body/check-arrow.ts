@@ -33,7 +33,7 @@ export function checkArrowStream(bytes: Uint8Array): Uint8Array {
     if (dictionaries > MAX_DICTIONARIES) {
       throw new FormatFault(`it has more than ${MAX_DICTIONARIES} messages with dictionaries`);
     }
-    if (schema === undefined) schema = schemaOf(metadata);
+    if (schema === undefined) schema = decodeSchema(metadata);
     else checkBatch(metadata, body, schema);
     checked = end;
   }
@@ -84,7 +84,7 @@ function decodeMetadata(bytes: Uint8Array): Message {
   return message;
 }
 
-function schemaOf(message: Message): Schema {
+function decodeSchema(message: Message): Schema {
   if (!message.isSchema()) throw new FormatFault('its first message must be its schema');
   // apache-arrow would read the body of a schema as the next message.
   if (message.bodyLength !== 0) throw new FormatFault('its schema must have no body');

@@ -5,7 +5,7 @@ import { isUuid } from '@retrace/trajectory';
  * Returns the episode id of a caller's name: the name itself where it is a lower-case UUID, otherwise always the same UUIDv8 (RFC 9562,
  * 5.8) of SHA-256 over run and name.
  */
-export function episodeIdOf(runId: string, name: string): string {
+export function toEpisodeId(runId: string, name: string): string {
   if (isUuid(name)) return name;
   const hex = hash('sha256', `external-episode/${runId}/${name}`, 'hex');
   const variant = (0b1000 | (Number.parseInt(hex[16], 16) & 0b11)).toString(16);
@@ -18,6 +18,6 @@ export function isTimeOrdered(episodeId: string): boolean {
 }
 
 /** The first 53 bits of a hash of these parts: all that an event's `seq` can carry. */
-export function seqOf(...parts: readonly unknown[]): number {
+export function hashToSeq(...parts: readonly unknown[]): number {
   return Number(hash('sha256', JSON.stringify(parts), 'buffer').readBigUInt64BE() >> 11n);
 }

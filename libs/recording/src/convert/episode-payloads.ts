@@ -7,7 +7,7 @@ import type {
 } from '@retrace/trajectory';
 import { isUuid } from '@retrace/trajectory';
 import type { WireAnnotation, WireEnd, WireEpisode, WireReward, WireTime } from '../wire/episode-records.js';
-import { episodeIdOf } from './episode-id.js';
+import { toEpisodeId } from './episode-id.js';
 
 /** Microseconds since the Unix epoch of a wire time, which is text of an allowed form or such a number. */
 export function microseconds(time: WireTime): number {
@@ -24,7 +24,7 @@ interface RunOfEpisode {
 
 export function episodeStarted(record: WireEpisode, run: RunOfEpisode): EpisodeStarted {
   const { episode, parentEpisode = null, forkedFrom = null } = record;
-  const episodeId = episodeIdOf(run.runId, episode);
+  const episodeId = toEpisodeId(run.runId, episode);
   return {
     groupId: record.groupId ?? episodeId,
     groupSize: record.groupSize ?? 1,
@@ -36,14 +36,14 @@ export function episodeStarted(record: WireEpisode, run: RunOfEpisode): EpisodeS
     split: record.split ?? 'train',
     agent: record.agent ?? 'agent',
     forkedFrom: forkedFrom && {
-      episodeId: episodeIdOf(run.runId, forkedFrom.episode),
+      episodeId: toEpisodeId(run.runId, forkedFrom.episode),
       step: forkedFrom.step,
     },
     forkedFromRunId: null,
     externalId: record.externalId ?? (isUuid(episode) ? '' : episode),
     tags: record.tags ?? [],
     metadata: record.metadata ?? null,
-    parentEpisodeId: parentEpisode === null ? null : episodeIdOf(run.runId, parentEpisode),
+    parentEpisodeId: parentEpisode === null ? null : toEpisodeId(run.runId, parentEpisode),
   };
 }
 

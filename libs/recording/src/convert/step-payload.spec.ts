@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { microseconds } from './episode-payloads.js';
-import { episodeIdOf } from './episode-id.js';
+import { toEpisodeId } from './episode-id.js';
 import { stepPayload } from './step-payload.js';
 import type { WireStep } from '../wire/step-record.js';
 
@@ -75,12 +75,12 @@ describe('microseconds', () => {
 describe('episodeIdOf', () => {
   it('takes a UUID as it is, and gives other text an id of the run', () => {
     const run = '01936d00-0000-7000-8000-000000000001';
-    expect(episodeIdOf(run, run)).toBe(run);
-    expect(episodeIdOf(run, 'mine')).toMatch(
+    expect(toEpisodeId(run, run)).toBe(run);
+    expect(toEpisodeId(run, 'mine')).toMatch(
       /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
     );
-    expect(episodeIdOf(run, 'mine')).toBe(episodeIdOf(run, 'mine'));
-    expect(episodeIdOf(run, 'mine')).not.toBe(episodeIdOf(run, 'other'));
-    expect(episodeIdOf(run, run.toUpperCase().replace('0', 'A'))).not.toBe(run);
+    expect(toEpisodeId(run, 'mine')).toBe(toEpisodeId(run, 'mine'));
+    expect(toEpisodeId(run, 'mine')).not.toBe(toEpisodeId(run, 'other'));
+    expect(toEpisodeId(run, run.toUpperCase().replace('0', 'A'))).not.toBe(run);
   });
 });

@@ -20,7 +20,7 @@ export function stepPayload(record: WireStep, contextTokens: number): StepRecord
   const rewardNames = Object.keys(rewards);
   const columns = tokenColumns(tokens);
   const numSampled = columns.actionMask.reduce((sum, mask) => sum + mask, 0);
-  const sampling = samplingOf(record.sampling ?? null, numSampled);
+  const sampling = toSampling(record.sampling ?? null, numSampled);
   const logprobMode = record.logprobMode ?? (hasLogprobs(columns) ? 'raw' : 'none');
   return {
     step: record.step,
@@ -45,7 +45,7 @@ export function stepPayload(record: WireStep, contextTokens: number): StepRecord
     environmentMs: record.environmentMs ?? null,
     snapshot: null,
     messages,
-    usage: usageOf(record.usage ?? null),
+    usage: toUsage(record.usage ?? null),
     // A caller may find more reasons than these rules, never fewer.
     untrainable: joinReasons(findUntrainableReason({ ...columns, sampling, logprobMode }), untrainable),
     ...columns,
@@ -87,13 +87,13 @@ function hasLogprobs({ tokenLogprobs, actionMask }: StepTokenColumns): boolean {
   return tokenLogprobs.some((value, t) => actionMask[t] === 1 && !Number.isNaN(value));
 }
 
-function samplingOf(sampling: WireSampling | null, numSampled: number): SamplingParameters | null {
+function toSampling(sampling: WireSampling | null, numSampled: number): SamplingParameters | null {
   if (sampling === null) return null;
   const { temperature, topK = 0, topP = 1, greedy = false, maxNewTokens } = sampling;
   return { temperature, topK, topP, greedy, maxNewTokens: maxNewTokens ?? Math.max(1, numSampled) };
 }
 
-function usageOf(usage: WireUsage | null): Usage | null {
+function toUsage(usage: WireUsage | null): Usage | null {
   if (usage === null) return null;
   return {
     inputTokens: usage.inputTokens ?? null,

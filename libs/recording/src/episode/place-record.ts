@@ -3,14 +3,14 @@ import {
   contentChecksum,
   type EpisodeEventKind,
   findEventProblem,
-  fingerprintOf,
+  toFingerprint,
   newEpisodeEvent,
   type PayloadOf,
   stepTotals,
   TrajectoryError,
 } from '@retrace/trajectory';
 import { encodeEvent } from '@retrace/trajectory/codec';
-import { seqOf } from '../convert/episode-id.js';
+import { hashToSeq } from '../convert/episode-id.js';
 import {
   episodeAnnotated,
   episodeEnded,
@@ -144,8 +144,8 @@ class Placing {
     const { name, value, source, rationale } = payload;
     const seq =
       id === undefined
-        ? seqOf('reward', step, name, value, source, rationale, this.timeOf(record))
-        : seqOf('reward', id);
+        ? hashToSeq('reward', step, name, value, source, rationale, this.timeOf(record))
+        : hashToSeq('reward', id);
     return this.own('reward', this.event('RewardAssigned', seq, record, payload), 'REWARD_CONFLICT', record);
   }
 
@@ -154,8 +154,8 @@ class Placing {
     const { tags, metadata, source } = payload;
     const seq =
       record.id === undefined
-        ? seqOf('annotation', tags, metadata, source, this.timeOf(record))
-        : seqOf('annotation', record.id);
+        ? hashToSeq('annotation', tags, metadata, source, this.timeOf(record))
+        : hashToSeq('annotation', record.id);
     const event = this.event('EpisodeAnnotated', seq, record, payload);
     return this.own('annotation', event, 'ANNOTATION_CONFLICT', record);
   }
@@ -182,14 +182,14 @@ class Placing {
     code: PlaceRefusal['code'],
     record: WireRecord,
   ): PlacedRecord {
-    if (this.state.fingerprintAt(kind, seq) === fingerprintOf(contentChecksum(event))) return DUPLICATE;
-    const [field, value] = keyOf(record);
+    if (this.state.fingerprintAt(kind, seq) === toFingerprint(contentChecksum(event))) return DUPLICATE;
+    const [field, value] = makeKey(record);
     throw this.refusal(code, field, value, 'must come with the same content as the first time');
   }
 
   private take(event: AnyEvent, put: (fingerprint: number) => () => void): PlacedRecord {
     const bytes = this.encode(event);
-    return { kind: 'new', bytes, undo: put(fingerprintOf(contentChecksum(event))) };
+    return { kind: 'new', bytes, undo: put(toFingerprint(contentChecksum(event))) };
   }
 
   private encode(event: AnyEvent): Uint8Array {
@@ -224,7 +224,7 @@ class Placing {
 }
 
 /** The field that makes a record idempotent, and its value. */
-function keyOf(record: WireRecord): readonly [string, unknown] {
+function makeKey(record: WireRecord): readonly [string, unknown] {
   if (record.type === 'step') return ['step', record.step];
   if ((record.type === 'reward' || record.type === 'annotation') && record.id !== undefined)
     return ['id', record.id];

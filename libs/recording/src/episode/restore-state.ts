@@ -1,4 +1,4 @@
-import { fingerprintOf } from '@retrace/trajectory';
+import { toFingerprint } from '@retrace/trajectory';
 import type { EpisodeProgressRow } from '@retrace/store';
 import { EpisodeProgress } from './episode-progress.js';
 
@@ -16,13 +16,13 @@ export function restoreState(
     if (kind === null) {
       if (!inOrder.has(row.seq)) inOrder.set(row.seq, row);
     } else if (state.fingerprintAt(kind, row.seq) === undefined) {
-      state.add(kind, row.seq, fingerprintOf(row.checksum));
+      state.add(kind, row.seq, toFingerprint(row.checksum));
     }
   }
   for (let seq = 0; ; seq++) {
     const row = inOrder.get(seq);
     if (row === undefined) return state;
-    const fingerprint = fingerprintOf(row.checksum);
+    const fingerprint = toFingerprint(row.checksum);
     if (row.kind === 'EpisodeStarted') state.start(fingerprint);
     else if (row.kind === 'StepRecorded') state.addStep(fingerprint, row, row.contextTokens);
     else state.end(fingerprint);

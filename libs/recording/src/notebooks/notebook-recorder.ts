@@ -85,7 +85,7 @@ export class NotebookRecorder {
       const rule = `must have at most ${MAX_CELLS_LENGTH} characters as JSON`;
       throw invalid({ index: null, field: 'cells', value: `${length} characters`, rule });
     }
-    const content = this.parts.redact({ title, cells: cells.map(cellOf), source });
+    const content = this.parts.redact({ title, cells: cells.map(toCell), source });
     const payload = { notebookId, revision: revision + 1, ...content, title: content.title || NO_TITLE };
     return { kind: 'NotebookSaved', payload };
   }
@@ -112,7 +112,7 @@ export class NotebookRecorder {
   }
 }
 
-function cellOf({ kind, text, view = 'table', plot = null }: CellRequest): NotebookCell {
+function toCell({ kind, text, view = 'table', plot = null }: CellRequest): NotebookCell {
   return { kind, text, view, plot };
 }
 

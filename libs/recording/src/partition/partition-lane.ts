@@ -1,5 +1,5 @@
 import { type EventLog, GroupCommit, type LogRecord } from '@retrace/log';
-import { contentChecksum, fingerprintOf, isEpisodeEventKind, type AnyEvent } from '@retrace/trajectory';
+import { contentChecksum, toFingerprint, isEpisodeEventKind, type AnyEvent } from '@retrace/trajectory';
 import { decodeEvent, peekEnvelope } from '@retrace/trajectory/codec';
 import { EpisodeProgress } from '../episode/episode-progress.js';
 import { RecordingError } from '../recording-error.js';
@@ -186,7 +186,7 @@ function isAtItsPlace(state: EpisodeProgress, event: AnyEvent): boolean {
   const { kind, seq } = event;
   if (!isEpisodeEventKind(kind)) return true;
   const place = kind === 'RewardAssigned' ? 'reward' : kind === 'EpisodeAnnotated' ? 'annotation' : 'inOrder';
-  return state.fingerprintAt(place, seq) === fingerprintOf(contentChecksum(event));
+  return state.fingerprintAt(place, seq) === toFingerprint(contentChecksum(event));
 }
 
 /** Splits records into appends of a limited size. */

@@ -53,7 +53,7 @@ export class ClaimedRun {
     await runs.untilStored();
     const { epoch: before } = await readTrainingPosition(client, runId);
     const payload = { epoch: before + 1, trainerId: `recorder ${process.pid}` };
-    const [claim] = eventsOf(parts, runId, [{ kind: 'TrainerClaimed', payload }]);
+    const [claim] = listEvents(parts, runId, [{ kind: 'TrainerClaimed', payload }]);
     const offset = await runs.append(claim);
     await runs.untilStored();
     const { claimEventId, epoch, newestUpdate, policyVersions } = await readTrainingPosition(client, runId);
@@ -102,7 +102,7 @@ export class ClaimedRun {
    * lost
    */
   async append(payloads: readonly ControlPayload[]): Promise<void> {
-    const events = eventsOf(this.parts, this.runId, payloads);
+    const events = listEvents(this.parts, this.runId, payloads);
     const offset = await this.parts.runs.append(...events);
     if (await this.isOvertaken(offset)) throw overtaken(this.runId);
     this.readTo = offset + events.length;
@@ -116,7 +116,7 @@ export class ClaimedRun {
 }
 
 /** @throws RecordingError `INVALID_RECORDS` */
-function eventsOf(
+function listEvents(
   { log: { logId }, nowUs }: ControlParts,
   runId: string,
   payloads: readonly ControlPayload[],

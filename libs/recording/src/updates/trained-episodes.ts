@@ -1,6 +1,6 @@
 import { readSealedEpisodes, type EpisodeOfUpdate, type StoreClient } from '@retrace/store';
 import { describeProblem } from '@retrace/trajectory';
-import { episodeIdOf } from '../convert/episode-id.js';
+import { toEpisodeId } from '../convert/episode-id.js';
 import { RecordingError } from '../recording-error.js';
 import { invalid } from '../wire/check-wire.js';
 import type { WireTrainedEpisode } from '../wire/update-requests.js';
@@ -25,7 +25,7 @@ export async function requireEpisodes(
     throw invalid({ index: null, field: 'episodes', value: episodes, rule: 'must have an element' });
   const named = episodes.map(({ run = ownRunId, episode }) => ({
     runId: run,
-    episodeId: episodeIdOf(run, episode),
+    episodeId: toEpisodeId(run, episode),
   }));
   const known = new Set<string>();
   const twice = named.findIndex(

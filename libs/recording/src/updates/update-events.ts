@@ -41,12 +41,12 @@ const NO_FILE: CheckpointFile = { sha256: '', sizeBytes: 0 };
 /** The events of an update, but for its metrics, which are appended together: nothing of it is ever pending. */
 export function updateEvents(update: PlacedUpdate): ControlPayload[] {
   return [
-    { kind: 'BatchPlanned', payload: planOf(update) },
-    { kind: 'UpdateTraced', payload: traceOf(update) },
-    { kind: 'UpdateApplied', payload: commitOf(update) },
+    { kind: 'BatchPlanned', payload: makePlan(update) },
+    { kind: 'UpdateTraced', payload: makeTrace(update) },
+    { kind: 'UpdateApplied', payload: makeCommit(update) },
     {
       kind: 'PolicyPublished',
-      payload: publishedPolicy(update.request, { ...update, ...versionsOf(update) }),
+      payload: publishedPolicy(update.request, { ...update, ...listVersions(update) }),
     },
   ];
 }
@@ -59,20 +59,20 @@ export function publishedPolicy(
   const { policyVersion, parentVersion, updateNumber, epoch, modelHash } = place;
   return {
     ...{ policyVersion, parentVersion, updateNumber, epoch, modelHash, location },
-    weights: fileOf(weights),
+    weights: toCheckpointFile(weights),
   };
 }
 
-function fileOf(file: WireFile | null | undefined): CheckpointFile {
+function toCheckpointFile(file: WireFile | null | undefined): CheckpointFile {
   return file ? { sha256: file.sha256, sizeBytes: file.sizeBytes } : NO_FILE;
 }
 
 /** The state of its trainer that a commit carries: a digest, which tells its request from others with the same id. */
-export function trainerStateOf({ id: _, ...content }: RecordUpdateRequest): { readonly request: string } {
+export function makeTrainerState({ id: _, ...content }: RecordUpdateRequest): { readonly request: string } {
   return { request: hash('sha256', JSON.stringify(content), 'hex') };
 }
 
-function versionsOf({ request, policyVersionOut }: PlacedUpdate) {
+function listVersions({ request, policyVersionOut }: PlacedUpdate) {
   return { policyVersion: policyVersionOut, parentVersion: request.policyVersionIn };
 }
 
@@ -92,7 +92,7 @@ function distinct<T>(entries: readonly T[], keyOf: (entry: T) => string) {
 
 const groupKey = ({ runId, groupId }: EpisodeOfUpdate): string => `${runId} ${groupId}`;
 
-function planOf({ runId, request, planId, epoch, updateNumber, episodes }: PlacedUpdate): BatchPlanned {
+function makePlan({ runId, request, planId, epoch, updateNumber, episodes }: PlacedUpdate): BatchPlanned {
   const groups = distinct(episodes, groupKey);
   const runIds = [...new Set(episodes.map((episode) => episode.runId))].filter((id) => id !== runId);
   const { policyVersionIn, stage = 'policy', rewardVersion = 'recorded', batch = null } = request;
@@ -114,7 +114,7 @@ function planOf({ runId, request, planId, epoch, updateNumber, episodes }: Place
   };
 }
 
-function traceOf({ request, planId, epoch, updateNumber, episodes }: PlacedUpdate): UpdateTraced {
+function makeTrace({ request, planId, epoch, updateNumber, episodes }: PlacedUpdate): UpdateTraced {
   const runs = distinct(episodes, ({ runId }) => runId);
   const groups = distinct(episodes, groupKey);
   const { stepLosses = [], stepGradientNorms = stepLosses.map(() => NaN) } = request;
@@ -131,7 +131,7 @@ function traceOf({ request, planId, epoch, updateNumber, episodes }: PlacedUpdat
     episodeIds: episodes.map(({ episodeId }) => episodeId),
     firstSteps: new Int32Array(episodes.length),
     numSteps: Int32Array.from(episodes, ({ numSteps }) => numSteps),
-    episodeDigests: digestsOf(request.episodes),
+    episodeDigests: listDigests(request.episodes),
     times: counts(({ times = 1 }) => times),
     numTokens: counts(({ numTokens = 0 }) => numTokens),
     weights: floats(({ weight = 1 }) => weight),
@@ -145,22 +145,22 @@ function traceOf({ request, planId, epoch, updateNumber, episodes }: PlacedUpdat
 }
 
 /** Digests say something only where each episode has one. */
-function digestsOf(episodes: readonly WireTrainedEpisode[]): string[] {
+function listDigests(episodes: readonly WireTrainedEpisode[]): string[] {
   const known = episodes.flatMap(({ digest }) => digest ?? []);
   return known.length === episodes.length ? known : [];
 }
 
-function commitOf({ request, planId, epoch, updateNumber, policyVersionOut }: PlacedUpdate): UpdateApplied {
+function makeCommit({ request, planId, epoch, updateNumber, policyVersionOut }: PlacedUpdate): UpdateApplied {
   const { engine, weights, optimizer, episodes, metrics = {} } = request;
   const rewards = Float64Array.from(episodes, ({ reward }) => reward ?? NaN);
   return {
     ...{ planId, epoch, updateNumber, policyVersionOut },
-    weights: fileOf(weights),
-    optimizer: fileOf(optimizer),
+    weights: toCheckpointFile(weights),
+    optimizer: toCheckpointFile(optimizer),
     episodeRewards: rewards.every(Number.isNaN) ? null : rewards,
     groupPriorities: null,
     engine: { version: '', device: '', numProcesses: 1, precision: '', ...engine },
-    trainerState: trainerStateOf(request),
+    trainerState: makeTrainerState(request),
     metricNames: Object.keys(metrics),
     metricValues: Float64Array.from(Object.values(metrics), (value) => value ?? NaN),
   };

@@ -13,7 +13,7 @@ import {
 import type { RedactingParts } from '../run/control-parts.js';
 import { ClaimedRun } from './claimed-run.js';
 import { requireEpisodes } from './trained-episodes.js';
-import { metricsEvent, publishedPolicy, trainerStateOf, updateEvents } from './update-events.js';
+import { metricsEvent, publishedPolicy, makeTrainerState, updateEvents } from './update-events.js';
 
 /** An update that the log has. */
 export interface AcknowledgedUpdate {
@@ -68,13 +68,13 @@ export class UpdateRecorder {
       requirePublished(run, 'policyVersionIn', policyVersionIn);
       const trained = { episodes: request.episodes, untilStored };
       const episodes = await requireEpisodes(client, runId, trained);
-      const modelHash = await modelOf(run, request.model, policyVersionIn);
+      const modelHash = await makeModel(run, request.model, policyVersionIn);
       const place = { runId, planId, epoch, updateNumber, policyVersionOut: policyVersion, modelHash };
       const update = { request, ...place, episodes };
       await run.append(updateEvents(update));
       // Metrics count whatever the claim of their writer, so they are written only once the update counts.
       await run.append([metricsEvent(update)]);
-      const trainerState = JSON.stringify(trainerStateOf(request));
+      const trainerState = JSON.stringify(makeTrainerState(request));
       run.updates.set(planId, { updateNumber, policyVersion, trainerState });
       return { planId, updateNumber, policyVersion, isNew: true };
     });
@@ -95,7 +95,7 @@ export class UpdateRecorder {
     return this.asTrainer(runId, async (run) => {
       const { parentVersion = null, policyVersion } = request;
       if (parentVersion !== null) requirePublished(run, 'parentVersion', parentVersion);
-      const modelHash = await modelOf(run, request.model, parentVersion);
+      const modelHash = await makeModel(run, request.model, parentVersion);
       const place = { policyVersion, parentVersion, updateNumber: 0, epoch: run.epoch, modelHash };
       const policy = publishedPolicy(request, place);
       if (run.policyVersions.includes(policyVersion)) {
@@ -147,7 +147,7 @@ export class UpdateRecorder {
     const earlier = run.updates.get(planId) ?? (await readCommittedUpdate(this.parts.client, runId, planId));
     if (earlier === null) return null;
     const { updateNumber, policyVersion, trainerState } = earlier;
-    if (trainerState !== JSON.stringify(trainerStateOf(request)))
+    if (trainerState !== JSON.stringify(makeTrainerState(request)))
       throw conflict(`Update ${planId} of run ${runId} was recorded with other content; choose another id`);
     return { planId, updateNumber, policyVersion, isNew: false };
   }
@@ -156,7 +156,7 @@ export class UpdateRecorder {
 const UNKNOWN_MODEL = 'unknown';
 
 /** The model of a version: the named one, or that of the version before. */
-async function modelOf(
+async function makeModel(
   run: ClaimedRun,
   named: string | undefined,
   parentVersion: number | null,

@@ -14,7 +14,7 @@ export function isDateTime(value: string): boolean {
 let compiler: Ajv | null = null;
 
 /** The check of a schema; compiled when it is first asked for, since that takes longer than to load everything else here. */
-function checkOf<T>(schema: Schema<T>): ValidateFunction<T> {
+function compileCheck<T>(schema: Schema<T>): ValidateFunction<T> {
   if (compiler === null) {
     compiler = new Ajv({ verbose: true, strict: true, strictTypes: false });
     compiler.addVocabulary(['x-rule']);
@@ -30,16 +30,16 @@ export function checkRecord(value: unknown, index: number): WireRecord {
   if (!isJsonObject(value)) throw invalid({ index, field: '', value, rule: 'must be an object' });
   if (typeof type !== 'string' || !Object.hasOwn(RECORD_SCHEMAS, type))
     throw invalid({ index, field: 'type', value: type, rule: `must be one of ${WIRE_TYPES.join(', ')}` });
-  const check = checkOf(RECORD_SCHEMAS[type as WireType]);
+  const check = compileCheck(RECORD_SCHEMAS[type as WireType]);
   if (check(value)) return value;
-  throw invalid(faultOf(check.errors, value, index));
+  throw invalid(describeFault(check.errors, value, index));
 }
 
 /** Checks a request by its schema. @throws RecordingError `INVALID_RECORDS` */
 export function requireRequest<T>(schema: Schema<T>, value: unknown): T {
-  const check = checkOf(schema);
+  const check = compileCheck(schema);
   if (check(value)) return value;
-  throw invalid(faultOf(check.errors, value, null));
+  throw invalid(describeFault(check.errors, value, null));
 }
 
 /** An error for the first broken rule. */
@@ -63,14 +63,14 @@ const KINDS: Readonly<Record<string, string>> = {
 };
 
 /** The most helpful error: for a value that may have several forms, the one about all of them, which comes last. */
-function faultOf(
+function describeFault(
   errors: readonly ErrorObject[] | null | undefined,
   root: unknown,
   index: number | null,
 ): RecordFault {
   const error = errors?.at(-1);
   if (!error) return { index, field: '', value: root, rule: 'must be valid' };
-  const path = pathOf(error.instancePath);
+  const path = formatPath(error.instancePath);
   const inside = (name: string): string => (path === '' ? name : `${path}.${name}`);
   if (error.keyword === 'required') {
     const { missingProperty } = error.params as { readonly missingProperty: string };
@@ -86,10 +86,10 @@ function faultOf(
       rule: 'must be absent: there is no such field',
     };
   }
-  return { index, field: path, value: error.data, rule: ruleOf(error) };
+  return { index, field: path, value: error.data, rule: describeRule(error) };
 }
 
-function ruleOf({ keyword, params, parentSchema, message }: ErrorObject): string {
+function describeRule({ keyword, params, parentSchema, message }: ErrorObject): string {
   const schema = (parentSchema ?? {}) as Schema;
   if (schema['x-rule'] !== undefined) return schema['x-rule'];
   const limit = (params as { readonly limit?: number }).limit;
@@ -114,7 +114,7 @@ function ruleOf({ keyword, params, parentSchema, message }: ErrorObject): string
 }
 
 /** `/tokens/mask/3` as `tokens.mask[3]`. */
-function pathOf(pointer: string): string {
+function formatPath(pointer: string): string {
   const parts = pointer.split('/').slice(1);
   return parts
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))

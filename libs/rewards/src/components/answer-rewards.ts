@@ -73,7 +73,7 @@ registerReward(import.meta.url, {
   score(episode, { answer, reference }) {
     const references = referencesAt(episode.task, reference);
     if (references === null) return { scope: 'episode', value: null };
-    return { scope: 'episode', value: sentenceBleu(answerOf(episode, answer), references) };
+    return { scope: 'episode', value: sentenceBleu(selectAnswer(episode, answer), references) };
   },
 });
 
@@ -100,11 +100,11 @@ function best(
 ): { readonly scope: 'episode'; readonly value: number | null } {
   const references = referencesAt(episode.task, reference);
   if (references === null) return { scope: 'episode', value: null };
-  const given = answerOf(episode, answer);
+  const given = selectAnswer(episode, answer);
   return { scope: 'episode', value: Math.max(...references.map((expected) => compare(given, expected))) };
 }
 
-function answerOf(episode: RewardEpisode, source: AnswerSource): string {
+function selectAnswer(episode: RewardEpisode, source: AnswerSource): string {
   if (source === 'finalObservation') return episode.finalObservation;
   const last = episode.steps.at(-1);
   return (source === 'lastAction' ? last?.action : last?.parsedAction) ?? '';

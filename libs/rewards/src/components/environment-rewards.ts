@@ -22,14 +22,14 @@ registerReward(import.meta.url, {
   episodesFault: (episodes, { component }) => unknownPart(component, episodes),
   score: ({ steps }, { component }) => ({
     scope: 'step',
-    values: steps.map((step) => partOf(step, component)),
+    values: steps.map((step) => findPart(step, component)),
   }),
 });
 
 /** Relative to the reward, but at least to 1: parts are stored as float64, and sums of them round. */
 const SUM_TOLERANCE = 1e-6;
 
-function partOf({ reward, rewardNames, rewardValues }: RewardStep, component: string): number | null {
+function findPart({ reward, rewardNames, rewardValues }: RewardStep, component: string): number | null {
   const index = rewardNames.indexOf(component);
   if (index !== -1) return rewardValues[index];
   if (reward === null) return null;
@@ -69,7 +69,7 @@ registerReward(import.meta.url, {
   },
   score: ({ success, steps }, options) => ({
     scope: 'episode',
-    value: options.measure === 'success' ? ofSuccess(success, options) : scoreOf(steps, options.measure),
+    value: options.measure === 'success' ? ofSuccess(success, options) : computeScore(steps, options.measure),
   }),
 });
 
@@ -82,7 +82,7 @@ function ofSuccess(
 }
 
 /** Environments that grade give their score as the reward of the last step, or in parts. */
-function scoreOf(
+function computeScore(
   steps: readonly Pick<RewardStep, 'reward'>[],
   measure: 'return' | 'finalReward',
 ): number | null {

@@ -66,13 +66,13 @@ export async function readRewardEpisodes(
     else known.push(row);
   }
   return [...byEpisode].flatMap(([episodeId, ofEpisode]) => {
-    const episode = episodeOf(ofEpisode);
+    const episode = findEpisode(ofEpisode);
     return episode === null ? [] : [{ episodeId, episode }];
   });
 }
 
 /** null unless start, end and every step are there. */
-function episodeOf(rows: readonly Row[]): RewardEpisode | null {
+function findEpisode(rows: readonly Row[]): RewardEpisode | null {
   const started = rows.find(({ kind }) => kind === 'EpisodeStarted');
   const [ended] = rows
     .filter(({ kind }) => kind === 'EpisodeEnded')

@@ -23,8 +23,8 @@ export function exactMatch(prediction: string, reference: string): number {
 
 /** SQuAD's F1 of the bags of words in normal form, in [0, 1]. Two empty answers agree; an empty and another one do not. */
 export function tokenF1(prediction: string, reference: string): number {
-  const predicted = wordsOf(prediction);
-  const expected = wordsOf(reference);
+  const predicted = splitWords(prediction);
+  const expected = splitWords(reference);
   if (predicted.length === 0 || expected.length === 0) return Number(predicted.length === expected.length);
   const left = new Map<string, number>();
   for (const word of expected) left.set(word, (left.get(word) ?? 0) + 1);
@@ -38,7 +38,7 @@ export function tokenF1(prediction: string, reference: string): number {
   return (2 * numShared) / (predicted.length + expected.length);
 }
 
-function wordsOf(text: string): string[] {
+function splitWords(text: string): string[] {
   const normal = normalizeAnswer(text);
   return normal === '' ? [] : normal.split(' ');
 }

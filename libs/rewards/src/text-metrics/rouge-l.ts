@@ -3,13 +3,13 @@
  * stemming: lower case, every run of characters other than a–z and 0–9 separates words.
  */
 export function rougeL(prediction: string, reference: string): number {
-  const predicted = wordsOf(prediction);
-  const expected = wordsOf(reference);
+  const predicted = splitWords(prediction);
+  const expected = splitWords(reference);
   if (predicted.length === 0 || expected.length === 0) return 0;
   return (2 * longestCommonSubsequence(predicted, expected)) / (predicted.length + expected.length);
 }
 
-function wordsOf(text: string): string[] {
+function splitWords(text: string): string[] {
   return text
     .toLowerCase()
     .split(/[^a-z0-9]+/)

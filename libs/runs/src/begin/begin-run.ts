@@ -50,7 +50,7 @@ export async function beginRun(log: EventLog, options: BeginRunOptions): Promise
   requireRewarded(options.recipe);
   await options.requireEngine(options.recipe);
   const state = await readControlState(log);
-  const unfinished = state.runs.findLast((run) => run.ended === null && isOf(options.recipe, run));
+  const unfinished = state.runs.findLast((run) => run.ended === null && belongsTo(options.recipe, run));
   if (unfinished) {
     // Engine and processes are those of the request: a run may go on with others.
     const { engine, process } = options.recipe;
@@ -109,7 +109,7 @@ const COMPLETED = ['data', 'initFrom', 'distillation'] as const;
  * Whether a run was begun with this recipe. The hash that the run states is no proof: an imported run may state that of another recipe, and one that was begun
  * when null was kept in its recipe states another hash than the recipe has today. So both recipes are compared as they are read today.
  */
-function isOf(recipe: Recipe, { started }: RunState): boolean {
+function belongsTo(recipe: Recipe, { started }: RunState): boolean {
   if (started.recipe === null || started.runKind !== 'trained') return false;
   const begun = started.recipe as Readonly<Record<string, Json>>;
   // Both are in every recorded recipe and its hash, and spare reading most others.

@@ -42,14 +42,14 @@ interface CompleteOptions {
 export async function completeData(recipe: Recipe, options: CompleteOptions): Promise<Recipe> {
   if (!recipe.data) return recipe;
   await options.session.catchUp();
-  const rules = await rulesOf(recipe);
+  const rules = await readRules(recipe);
   const sources: DataSourceRecipe[] = [];
   for (const [s, source] of recipe.data.sources.entries()) {
     if (source.from === 'own') {
       sources.push(source);
       continue;
     }
-    const { dataset, contentHash, numEpisodes, numGroups, skipped } = await setOf(source, {
+    const { dataset, contentHash, numEpisodes, numGroups, skipped } = await makeSet(source, {
       ...options,
       rules,
     });
@@ -63,7 +63,7 @@ export async function completeData(recipe: Recipe, options: CompleteOptions): Pr
   }
   const plain = JSON.parse(JSON.stringify(recipe)) as Record<string, unknown>;
   const reward = readsAssigned(recipe) ? await pinnedReward(recipe, sources, options.session) : recipe.reward;
-  return parseRecipe({ ...plain, reward, numUpdates: updatesOf(recipe, sources), data: { sources } });
+  return parseRecipe({ ...plain, reward, numUpdates: countUpdates(recipe, sources), data: { sources } });
 }
 
 /** The reward that reads assigned rewards as they are now, and as they are now when an update is made again. */
@@ -101,7 +101,7 @@ function readsAssigned({ reward }: Recipe): boolean {
   return reward.components.some((component) => component.reward === 'assigned');
 }
 
-async function setOf(
+async function makeSet(
   source: DataSourceRecipe,
   { session, state, rules, codeVersion, onChosen }: CompleteOptions & { readonly rules: TrainingRules },
 ): Promise<TrainingSet> {
@@ -150,13 +150,13 @@ WHERE run_id = '${runId}' AND ${IS_COMPLETE}`;
     const rows = await client.queryRows<SelectionRow>(
       sql.replace('run_id, arrayJoin', 'run_id AS run_id, arrayJoin'),
     );
-    if (rows.length === 0) throw await nothingOf(client, runId);
+    if (rows.length === 0) throw await noDataError(client, runId);
     yield* rows;
   }
 }
 
 /** Says why a run has no group to train on. */
-async function nothingOf(client: StoreClient, runId: string): Promise<RunsError> {
+async function noDataError(client: StoreClient, runId: string): Promise<RunsError> {
   const [counts] = await client.queryRows<{ announced: number; closed: number; trainable: number }>(
     `SELECT (SELECT toUInt32(uniqExact(group_id)) FROM episodes
          WHERE run_id = {runId:String} AND split = 'train' AND group_id != '') AS announced,
@@ -174,7 +174,7 @@ async function nothingOf(client: StoreClient, runId: string): Promise<RunsError>
   );
 }
 
-async function rulesOf(recipe: Recipe): Promise<TrainingRules> {
+async function readRules(recipe: Recipe): Promise<TrainingRules> {
   const { readEnvironment } = await import('@retrace/environment-sources');
   const { openPolicyText } = await import('@retrace/policy');
   const { tokenizer } = await openPolicyText({
@@ -204,7 +204,7 @@ function requireEnough({ collection, data }: Recipe, source: number, numGroups: 
 }
 
 /** ⌊epochs · groups / groups of an update⌋ where all data is stored, else as the recipe says. */
-function updatesOf(recipe: Recipe, sources: readonly DataSourceRecipe[]): number {
+function countUpdates(recipe: Recipe, sources: readonly DataSourceRecipe[]): number {
   const { epochs, numUpdates, collection } = recipe;
   if (epochs === undefined || collectsForTraining(recipe)) return numUpdates;
   const numGroups = sources.reduce((sum, { contents }) => sum + (contents?.numGroups ?? 0), 0);

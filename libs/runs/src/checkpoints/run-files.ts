@@ -4,13 +4,13 @@ import type { CheckpointFile, Json } from '@retrace/trajectory';
 import { decodeEvent } from '@retrace/trajectory/codec';
 
 /** The weights that teach in a run, as its recipe names them; null without a stored teacher. */
-function teacherOf(recipe: Json): CheckpointFile | null {
+function findTeacher(recipe: Json): CheckpointFile | null {
   const { distillation } = (recipe ?? {}) as Partial<Pick<Recipe, 'distillation'>>;
   return distillation?.teacher.policy?.source ?? null;
 }
 
 /** Lists the checkpoint files that the events of each run name, with those that teach in it: run id → SHA-256 → file. */
-export async function checkpointFilesOf(log: EventLog): Promise<Map<string, Map<string, CheckpointFile>>> {
+export async function listCheckpointFiles(log: EventLog): Promise<Map<string, Map<string, CheckpointFile>>> {
   const files = new Map<string, Map<string, CheckpointFile>>();
   const add = (runId: string, ref: CheckpointFile) => {
     // A trainer outside keeps its files itself.
@@ -28,7 +28,7 @@ export async function checkpointFilesOf(log: EventLog): Promise<Map<string, Map<
       if (!decoded.ok) continue;
       const { event } = decoded;
       if (event.kind === 'RunStarted') {
-        const teacher = teacherOf(event.payload.recipe);
+        const teacher = findTeacher(event.payload.recipe);
         if (teacher) add(event.runId, { sha256: teacher.sha256, sizeBytes: teacher.sizeBytes });
       }
       if (event.kind === 'PolicyPublished') add(event.runId, event.payload.weights);

@@ -1,7 +1,7 @@
 import { readControlState, type EventLog } from '@retrace/log';
 import type { CheckpointFiles } from '@retrace/policy';
 import { deleteRunRecords, type DeleteRunReport, type StoreClient } from '@retrace/store';
-import { checkpointFilesOf } from '../checkpoints/run-files.js';
+import { listCheckpointFiles } from '../checkpoints/run-files.js';
 import { unknownRun } from '../choose/select-run.js';
 import { RunsError } from '../runs-error.js';
 
@@ -76,7 +76,7 @@ async function removeCheckpoints(
   checkpoints: CheckpointFiles,
   runId: string,
 ): Promise<number> {
-  const byRun = await checkpointFilesOf(log);
+  const byRun = await listCheckpointFiles(log);
   const own = byRun.get(runId) ?? new Map<string, unknown>();
   byRun.delete(runId);
   const present = new Set((await checkpoints.list()).map(({ sha256 }) => sha256));

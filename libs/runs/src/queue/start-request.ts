@@ -61,7 +61,7 @@ async function resolveStart(start: StartRequest, stored: StoredRuns): Promise<Ch
   const { readState, settings } = stored;
   const [, run] = RECIPE_OF_RUN.exec(start.recipe) ?? [];
   if (run === undefined)
-    return { start, recipe: resolveRecipe(start.recipe, overridesOf(start, settings())) };
+    return { start, recipe: resolveRecipe(start.recipe, listOverrides(start, settings())) };
   const { runId, started } = trainedRun(await readState(), {
     recipe: start.recipe,
     wanted: run,
@@ -69,7 +69,7 @@ async function resolveStart(start: StartRequest, stored: StoredRuns): Promise<Ch
   });
   // The policies of the run have imitated already.
   const own = start.initFrom === undefined ? [] : ['imitation=null'];
-  const recipe = resolvePlainRecipe(started.recipe, overridesOf(start, [...settings(), ...own]));
+  const recipe = resolvePlainRecipe(started.recipe, listOverrides(start, [...settings(), ...own]));
   return { start: { ...start, recipe: `run:${runId}` }, recipe };
 }
 
@@ -88,7 +88,7 @@ function trainedRun(
       recipe,
       'must name a run by its id: the latest is another one by the time it begins',
     );
-  const run = findOf('recipe', recipe, () => selectRun(state.runs, wanted, { onChosen }));
+  const run = findNamed('recipe', recipe, () => selectRun(state.runs, wanted, { onChosen }));
   const { runKind, recipe: stored } = run.started;
   if (runKind !== 'trained' || !isRecipe(stored))
     throw refusal('recipe', recipe, 'the run must be one that was trained, with a whole recipe');
@@ -109,7 +109,7 @@ async function requireInit(
   const run = recipe.initFrom?.run ?? 'latest';
   if (initFrom === undefined || run === 'latest' || recipeNames().includes(run)) return;
   const state = await readState();
-  const completed = findOf('initFrom', initFrom, () =>
+  const completed = findNamed('initFrom', initFrom, () =>
     completeInit({ ...recipe, distillation: null }, state, onChosen),
   );
   try {
@@ -121,7 +121,7 @@ async function requireInit(
 }
 
 /** Names the field of a request in what is refused about it. */
-function findOf<Found>(field: keyof StartRequest, value: string, find: () => Found): Found {
+function findNamed<Found>(field: keyof StartRequest, value: string, find: () => Found): Found {
   try {
     return find();
   } catch (error) {
@@ -149,7 +149,7 @@ function requireNames({ recipe, initFrom }: StartRequest): void {
 }
 
 /** @param own assignments that those of the request overrule */
-function overridesOf(
+function listOverrides(
   { algorithm, numUpdates, seed, initFrom, overrides = {} }: StartRequest,
   own: readonly string[],
 ): RecipeOverrides {

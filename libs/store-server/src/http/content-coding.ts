@@ -37,7 +37,7 @@ const ENGINE_CODINGS: ReadonlySet<string> = new Set(['zstd', 'lz4', 'xz', 'bz2',
  * @throws ClickHouseException UNSUPPORTED_MEDIA_TYPE for another coding than gzip, deflate and br
  */
 export function requestDecompressor(headers: IncomingHttpHeaders): Transform | null {
-  const name = codingOf(headers);
+  const name = readCoding(headers);
   if (name === 'none') return null;
   const coding = Object.hasOwn(CODINGS, name) ? CODINGS[name] : undefined;
   if (coding === undefined) {
@@ -51,11 +51,11 @@ export function requestDecompressor(headers: IncomingHttpHeaders): Transform | n
 
 /** Returns the request's Content-Encoding if the engine has to decode it, else null. */
 export function engineCoding(headers: IncomingHttpHeaders): string | null {
-  const name = codingOf(headers);
+  const name = readCoding(headers);
   return ENGINE_CODINGS.has(name) ? name : null;
 }
 
-function codingOf(headers: IncomingHttpHeaders): string {
+function readCoding(headers: IncomingHttpHeaders): string {
   const name = headers['content-encoding']?.trim().toLowerCase() ?? '';
   return name === '' || name === 'identity' ? 'none' : name;
 }

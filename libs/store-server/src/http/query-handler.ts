@@ -14,7 +14,7 @@ import type {
 import type { QueryRequest } from './query-request.js';
 import { checkReadonlyStatement, EXPLAIN_AST, readonlySettings } from '../access/readonly-access.js';
 import type { SpooledBody } from './request-body.js';
-import { contentTypeOf, formatSummary, sendResult } from './result-response.js';
+import { toContentType, formatSummary, sendResult } from './result-response.js';
 import type { ResultPipes } from '../engine/result-pipe.js';
 import { quoteString } from '../statement/sql-literals.js';
 import type { CommandStatement, InsertStatement, RowsStatement } from '../statement/statement.js';
@@ -106,7 +106,7 @@ export class QueryHandler {
       request,
       response,
       query,
-      context: contextOf(query, request, user),
+      context: readContext(query, request, user),
       gone: gone.signal,
     };
     if (user.access === 'readonly') {
@@ -145,7 +145,7 @@ export class QueryHandler {
       try {
         await sendResult(exchange.response, pipe.bytes, running.result, {
           format,
-          coding: codingOf(query, exchange.request),
+          coding: findCoding(query, exchange.request),
           holdBytes: query.waitEndOfQuery ? HOLD_BYTES_UNTIL_END : HOLD_BYTES,
           stallMs: STALL_MS,
         });
@@ -202,7 +202,7 @@ export class QueryHandler {
     const result = await this.resultOf(exchange, statement.text, { format, readsNothing });
     if (exchange.context.readonlyLevel === 0) await this.options.guard.assertWritten();
     response.writeHead(200, {
-      'Content-Type': contentTypeOf(format),
+      'Content-Type': toContentType(format),
       'X-ClickHouse-Format': format,
       'X-ClickHouse-Summary': formatSummary(result.elapsedSeconds, {
         result_rows: result.numRows,
@@ -241,7 +241,7 @@ export class QueryHandler {
   }
 }
 
-function contextOf(query: QueryRequest, request: IncomingMessage, user: StoreUser): StatementContext {
+function readContext(query: QueryRequest, request: IncomingMessage, user: StoreUser): StatementContext {
   const { database, parameters } = query;
   const settings = new Map(DEFAULT_SETTINGS);
   if (user.access === 'readonly') {
@@ -258,7 +258,7 @@ function contextOf(query: QueryRequest, request: IncomingMessage, user: StoreUse
   return { database, parameters, settings, access: 'full', readonlyLevel: request.method === 'GET' ? 2 : 0 };
 }
 
-function codingOf(query: QueryRequest, request: IncomingMessage): ResponseCoding | null {
+function findCoding(query: QueryRequest, request: IncomingMessage): ResponseCoding | null {
   if (query.blockResponse) return blockCoding();
   return query.compressResponse ? responseCoding(request.headers) : null;
 }

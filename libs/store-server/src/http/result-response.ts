@@ -100,7 +100,7 @@ export function formatSummary(elapsedSeconds: number, counts: Partial<typeof NO_
   return JSON.stringify(Object.fromEntries(Object.entries(numbers).map(([name, n]) => [name, `${n}`])));
 }
 
-export function contentTypeOf(format: string): string {
+export function toContentType(format: string): string {
   return CONTENT_TYPE_OF_FORMAT.find(([pattern]) => pattern.test(format))?.[1] ?? 'text/plain; charset=UTF-8';
 }
 
@@ -110,7 +110,7 @@ function startBody(
   headers: Record<string, string>,
 ): Writable {
   response.writeHead(200, {
-    'Content-Type': contentTypeOf(options.format),
+    'Content-Type': toContentType(options.format),
     'X-ClickHouse-Format': options.format,
     ...(options.coding?.name ? { 'Content-Encoding': options.coding.name } : {}),
     ...headers,

@@ -26,8 +26,10 @@ export async function readStoreSnapshot(engine: Engine): Promise<StoreSnapshot> 
   const tables = await engine.query(TABLES);
   const parts = await readParts(engine);
   return {
-    definitions: tables.map(([name, path, sql]) => (path === '' ? sql : overFiles(sql, diskOf(name), path))),
-    disks: tables.flatMap(([name, path]) => (path === '' ? [] : [diskOf(name)])),
+    definitions: tables.map(([name, path, sql]) =>
+      path === '' ? sql : overFiles(sql, makeDisk(name), path),
+    ),
+    disks: tables.flatMap(([name, path]) => (path === '' ? [] : [makeDisk(name)])),
     parts: parts.map(({ name }) => name),
   };
 }
@@ -39,7 +41,7 @@ export async function readParts(
   return (await engine.query(PARTS)).map(([name, path]) => ({ name, path }));
 }
 
-function diskOf(table: string): string {
+function makeDisk(table: string): string {
   return `store_${Buffer.from(table).toString('hex')}`;
 }
 

@@ -73,7 +73,7 @@ export class UserSqlEngine implements StatementRunner {
     const ready = options.readsNothing === true ? this.takeIdle() : null;
     if (ready !== null) return startIn(ready, { sql, context, options, parts: null });
     const { parts, ...tables } = await readStoreSnapshot(this.store);
-    const known = this.takeIdle(definitionsOf(tables)) ?? this.spawn(tables);
+    const known = this.takeIdle(makeDefinitions(tables)) ?? this.spawn(tables);
     return startIn(known, { sql, context, options, parts });
   }
 
@@ -100,7 +100,7 @@ export class UserSqlEngine implements StatementRunner {
     const process = new UserSqlProcess(join(this.directory, `user-sql-${++this.numStarted}`), tables);
     this.processes.add(process);
     void process.ended.then(() => this.processes.delete(process));
-    return { process, definitions: definitionsOf(tables) };
+    return { process, definitions: makeDefinitions(tables) };
   }
 
   /** The idle process that was used last; those with other tables than asked for end. */
@@ -128,6 +128,6 @@ function startIn(known: KnownProcess, statement: UserStatement): Started {
   return { known, statement: known.process.run(statement) };
 }
 
-function definitionsOf({ definitions }: Pick<StoreSnapshot, 'definitions'>): string {
+function makeDefinitions({ definitions }: Pick<StoreSnapshot, 'definitions'>): string {
   return definitions.join('\n');
 }

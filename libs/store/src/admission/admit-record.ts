@@ -3,7 +3,7 @@ import {
   type AnyEvent,
   contentChecksum,
   type EpisodeEventKind,
-  fingerprintOf,
+  toFingerprint,
   isEpisodeEventKind,
 } from '@retrace/trajectory';
 import { decodeEvent, type DecodedEvent } from '@retrace/trajectory/codec';
@@ -60,7 +60,7 @@ function admitEpisodeEvent(
   if (places === undefined) return RETRY;
   const { kind, seq, episodeId } = event as AnyEvent & { readonly kind: EpisodeEventKind };
   const checksum = checksumOf(event);
-  const placement = places.take(kind, seq, fingerprintOf(checksum));
+  const placement = places.take(kind, seq, toFingerprint(checksum));
   places.lastOffset = offset;
   if (placement === 'placed') return { kind: 'accepted', event, checksum };
   return { kind: 'deadLetter', ...describePlaceFault(placement, { kind, seq, episodeId }, places) };

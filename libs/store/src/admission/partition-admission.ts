@@ -4,7 +4,7 @@ import {
   type DeletedRuns,
   episodeRank,
   EpisodePlaces,
-  fingerprintOf,
+  toFingerprint,
   RankWindow,
 } from '@retrace/trajectory';
 import type { StoreClient } from '../client/store-client.js';
@@ -13,7 +13,7 @@ import type { Admission, ControlAdmission, RecordOwner } from './admission.js';
 import { isDeleted } from './deletion-watch.js';
 import { namedEpisodes } from './named-episodes.js';
 import { readNewestEpisode, readPlaces, readRunEdges } from './read-places.js';
-import { runEdgeOf, StartedRuns } from './started-runs.js';
+import { toRunEdge, StartedRuns } from './started-runs.js';
 
 export interface PartitionAdmissionParts {
   readonly client: StoreClient;
@@ -74,7 +74,7 @@ export class PartitionAdmission implements Admission {
   admitControl(event: AnyEvent): ControlAdmission {
     const { kind, runId } = event;
     if (this.startedRuns === undefined) return 'retry';
-    const edge = runEdgeOf(event);
+    const edge = toRunEdge(event);
     if (edge !== null) this.startedRuns.apply(edge);
     const needsRun = kind !== 'RunDeleted' && kind !== 'EpisodesDeleted' && runId !== '';
     return needsRun && !this.startedRuns.has(runId) ? 'unknownRun' : 'accepted';
@@ -126,7 +126,7 @@ export class PartitionAdmission implements Admission {
     if (run === undefined) return;
     for (const episodeId of episodeIds) this.remember(run, runId, episodeId);
     for (const { episodeId, kind, seq, checksum } of rows)
-      run.episodes.get(episodeId)?.take(kind, seq, fingerprintOf(checksum));
+      run.episodes.get(episodeId)?.take(kind, seq, toFingerprint(checksum));
   }
 
   private remember(run: KnownRun, runId: string, episodeId: string): EpisodePlaces {

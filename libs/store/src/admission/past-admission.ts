@@ -1,5 +1,5 @@
 import type { LogRecord } from '@retrace/log';
-import { type AnyEvent, EpisodePlaces, fingerprintOf, isDeletionKind } from '@retrace/trajectory';
+import { type AnyEvent, EpisodePlaces, toFingerprint, isDeletionKind } from '@retrace/trajectory';
 import type { StoreClient } from '../client/store-client.js';
 import type { StreamPartition } from '../rows/stream-partition.js';
 import type { Admission, ControlAdmission } from './admission.js';
@@ -56,7 +56,7 @@ export class PastAdmission implements Admission {
     const { places, rows } = episode;
     for (; episode.next < rows.length && rows[episode.next].offset < this.offset; episode.next++) {
       const { kind, seq, checksum } = rows[episode.next];
-      places.take(kind, seq, fingerprintOf(checksum));
+      places.take(kind, seq, toFingerprint(checksum));
     }
     return places;
   }

@@ -34,7 +34,7 @@ export class StartedRuns {
 }
 
 /** The edge that an event is; null for an event of another kind. */
-export function runEdgeOf(event: AnyEvent): RunEdge | null {
+export function toRunEdge(event: AnyEvent): RunEdge | null {
   const { kind, runId } = event;
   if (kind === 'TrainerClaimed') return { kind, runId, epoch: event.payload.epoch };
   return kind === 'RunStarted' || kind === 'RunDeleted' ? { kind, runId, epoch: 0 } : null;

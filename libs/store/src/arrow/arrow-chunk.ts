@@ -62,14 +62,14 @@ export function rebasedOffsets(chunk: Data): RebasedOffsets {
   return { offsets: start === 0 ? offsets : offsets.map((offset) => offset - start), start, end };
 }
 
-export function bytesOf(chunk: Data): Uint8Array[] {
+export function listBytes(chunk: Data): Uint8Array[] {
   const { valueOffsets, values, length } = chunk;
   return Array.from({ length }, (_, row) =>
     (values as Uint8Array).subarray(valueOffsets[row], valueOffsets[row + 1]),
   );
 }
 
-export function textsOf(chunk: Data): string[] {
+export function listTexts(chunk: Data): string[] {
   const texts: string[] = [];
   appendTexts(texts, chunk);
   return texts;
@@ -77,7 +77,7 @@ export function textsOf(chunk: Data): string[] {
 
 export function appendTexts(texts: string[], chunk: Data): void {
   if (DataType.isDictionary(chunk.type)) {
-    const distinct = (chunk.dictionary?.data ?? []).flatMap(textsOf);
+    const distinct = (chunk.dictionary?.data ?? []).flatMap(listTexts);
     for (const index of flatNumbers(chunk)) texts.push(distinct[index]);
     return;
   }

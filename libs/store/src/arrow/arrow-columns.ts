@@ -1,12 +1,12 @@
 import { type Data, DataType, type RecordBatch, RecordBatchReader } from './apache-arrow.js';
 import {
   appendTexts,
-  bytesOf,
+  listBytes,
   flatBits,
   flatNumbers,
   type FlatNumbers,
   rebasedOffsets,
-  textsOf,
+  listTexts,
   validity,
 } from './arrow-chunk.js';
 import { ArrowError } from './arrow-error.js';
@@ -115,7 +115,7 @@ export class ArrowColumns {
   /** Bytes of a text or binary column, one view a row. */
   bytes(name: string): Uint8Array[] {
     const isBytes = (type: DataType): boolean => DataType.isUtf8(type) || DataType.isBinary(type);
-    return this.chunks(name, 'bytes', isBytes).flatMap((chunk) => bytesOf(refuseNulls(chunk, name)));
+    return this.chunks(name, 'bytes', isBytes).flatMap((chunk) => listBytes(refuseNulls(chunk, name)));
   }
 
   /** [numRows × width] of a fixed-width binary column: UUIDs (width 16), checksums. */
@@ -153,7 +153,7 @@ export class ArrowColumns {
       DataType.isList(type) && isText(type.valueType as DataType);
     return this.chunks(name, 'lists of text', isTextList).flatMap((chunk) => {
       const { offsets, start } = rebasedOffsets(refuseNulls(chunk, name));
-      const items = textsOf(chunk.children[0]);
+      const items = listTexts(chunk.children[0]);
       return Array.from({ length: chunk.length }, (_, row) =>
         items.slice(start + offsets[row], start + offsets[row + 1]),
       );

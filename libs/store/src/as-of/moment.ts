@@ -35,14 +35,14 @@ export async function readMoment(
     );
   const timeUs = parseTimeUs(text);
   if (timeUs !== null) return timeUs;
-  if (isUuid(text)) return timeOf(client, text, EVENT_TIME, { eventId: text });
+  if (isUuid(text)) return readTime(client, text, EVENT_TIME, { eventId: text });
   const [, runId, updateNumber] = UPDATE.exec(text) ?? [];
   if (runId !== undefined && isUuid(runId))
-    return timeOf(client, text, UPDATE_TIME, { runId, updateNumber: Number(updateNumber) });
+    return readTime(client, text, UPDATE_TIME, { runId, updateNumber: Number(updateNumber) });
   throw new StoreError('MOMENT_INVALID', `${RULE}, got ${JSON.stringify(text.slice(0, 60))}`);
 }
 
-async function timeOf(
+async function readTime(
   reader: StoreReader,
   text: string,
   sql: string,

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventLog } from '@retrace/log';
 import type { StoreClient } from '../client/store-client.js';
 import { hasRecordIn } from '../position/backlog.js';
-import { type StreamPartition, streamPartitionsOf } from '../rows/stream-partition.js';
+import { type StreamPartition, listStreamPartitions } from '../rows/stream-partition.js';
 import { Sink } from '../sink/sink.js';
 import type { SinkOptions } from '../sink/sink-options.js';
 
@@ -52,7 +52,7 @@ export class BackgroundSink {
   async caughtUp(): Promise<void> {
     const { log, sink, running } = this;
     const reachingEnd = Promise.all(
-      streamPartitionsOf(log).map(async (position) => {
+      listStreamPartitions(log).map(async (position) => {
         const endOffset = await log.endOffset(position.stream, position.partition);
         if (endOffset > 0) await reachEnd(sink, log, { ...position, endOffset });
       }),

@@ -3,7 +3,7 @@ import { announceReader, type EventLog } from '@retrace/log';
 import type { StoreClient } from '../client/store-client.js';
 import { hasRecordIn } from '../position/backlog.js';
 import { readNextOffset } from '../position/store-position.js';
-import { type StreamPartition, streamPartitionsOf } from '../rows/stream-partition.js';
+import { type StreamPartition, listStreamPartitions } from '../rows/stream-partition.js';
 import { catchUp } from './catch-up.js';
 
 const POLL_MS = 50;
@@ -31,7 +31,7 @@ export async function untilVisible(
   { stallMs = 10_000, signal }: { readonly stallMs?: number; readonly signal?: AbortSignal } = {},
 ): Promise<void> {
   const targets = await Promise.all(
-    streamPartitionsOf(log).map(async (position) => ({
+    listStreamPartitions(log).map(async (position) => ({
       position,
       endOffset: await log.endOffset(position.stream, position.partition),
     })),

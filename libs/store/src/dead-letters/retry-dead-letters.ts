@@ -76,7 +76,7 @@ export async function retryDeadLetters({
       const { offsets, rows, refusedCodes } = await decideSlice(client, slice, maxEventBytes);
       numDecoded += offsets.length;
       refusedCodes.forEach(countRemaining);
-      if (!dryRun) await replaceDeadLetters(client, partitionOf(slice), { offsets, rows });
+      if (!dryRun) await replaceDeadLetters(client, makePartition(slice), { offsets, rows });
     }
     numDeadLetters += page.length;
     after = page.at(-1);
@@ -105,7 +105,7 @@ function isSamePartition(a: DeadLetterEntry, b: DeadLetterEntry): boolean {
   return a.logId === b.logId && a.stream === b.stream && a.partition === b.partition;
 }
 
-function partitionOf([{ logId, stream, partition }]: readonly DeadLetterEntry[]): StreamPartition {
+function makePartition([{ logId, stream, partition }]: readonly DeadLetterEntry[]): StreamPartition {
   return { logId, stream, partition };
 }
 
@@ -122,7 +122,7 @@ async function decideSlice(
   slice: readonly DeadLetterEntry[],
   maxEventBytes: number,
 ): Promise<DecidedSlice> {
-  const position = partitionOf(slice);
+  const position = makePartition(slice);
   const records = await readRecords(client, position, slice);
   const admission = new PastAdmission({ client, position, maxEventBytes });
   const rows = new EventRowsEncoder(position, admission);

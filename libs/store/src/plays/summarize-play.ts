@@ -29,10 +29,12 @@ export interface PlayedEpisode {
 export function summarizePlay(episodes: readonly PlayedEpisode[]): PlayRow[] {
   const cells = groupBy(episodes, ({ policy, environment, split }) => key(policy, environment, split));
   return [...cells.values()].flatMap((cell) => [
-    rowOf(cell, { seed: null, family: null }),
-    ...partsOf(cell, ({ seed }) => seed).map((part) => rowOf(part, { seed: part[0].seed, family: null })),
-    ...partsOf(cell, ({ family }) => family).map((part) =>
-      rowOf(part, { seed: null, family: part[0].family }),
+    summarizeRow(cell, { seed: null, family: null }),
+    ...groupParts(cell, ({ seed }) => seed).map((part) =>
+      summarizeRow(part, { seed: part[0].seed, family: null }),
+    ),
+    ...groupParts(cell, ({ family }) => family).map((part) =>
+      summarizeRow(part, { seed: null, family: part[0].family }),
     ),
   ]);
 }
@@ -61,7 +63,7 @@ interface TaskRate {
 }
 
 function ratesByTask(episodes: readonly PlayedEpisode[]): ReadonlyMap<string, TaskRate> {
-  const tasks = groupBy(episodes.filter(isKnown), taskOf);
+  const tasks = groupBy(episodes.filter(isKnown), describeTask);
   return new Map(
     [...tasks].map(([task, attempts]) => [
       task,
@@ -91,7 +93,7 @@ function compare(first: ReadonlyMap<string, TaskRate>, second: ReadonlyMap<strin
   };
 }
 
-function rowOf(
+function summarizeRow(
   episodes: readonly PlayedEpisode[],
   part: { readonly seed: number | null; readonly family: string | null },
 ): PlayRow {
@@ -99,12 +101,12 @@ function rowOf(
   const sound = episodes.filter(({ hasFailed }) => !hasFailed);
   const outcomes = sound.filter(isKnown);
   const { numSuccesses, rate, interval, effectiveEpisodes, passAtK } = attemptFigures(
-    outcomes.map((episode) => ({ task: taskOf(episode), isSuccess: episode.success === true })),
+    outcomes.map((episode) => ({ task: describeTask(episode), isSuccess: episode.success === true })),
   );
-  const costs = episodes.map(costOf).filter((cost) => cost !== null);
+  const costs = episodes.map(computeCost).filter((cost) => cost !== null);
   return {
     ...{ policy, environment, split, ...part },
-    numTasks: new Set(episodes.map(taskOf)).size,
+    numTasks: new Set(episodes.map(describeTask)).size,
     numEpisodes: outcomes.length,
     numSuccesses,
     numUnknown: sound.length - outcomes.length,
@@ -123,14 +125,14 @@ function rowOf(
 }
 
 /** The server's own figure, or tokens times price; null where neither is known. */
-function costOf({ costUsd, price, inputTokens, outputTokens }: PlayedEpisode): number | null {
+function computeCost({ costUsd, price, inputTokens, outputTokens }: PlayedEpisode): number | null {
   if (costUsd !== null) return costUsd;
   if (price === null || inputTokens === null || outputTokens === null) return null;
   return (inputTokens * price.inputUsdPerMillion + outputTokens * price.outputUsdPerMillion) / 1e6;
 }
 
 /** The parts of a cell by a property, in its order; none where there is only one. */
-function partsOf<Key extends string | number | null>(
+function groupParts<Key extends string | number | null>(
   cell: readonly PlayedEpisode[],
   propertyOf: (episode: PlayedEpisode) => Key,
 ): (readonly PlayedEpisode[])[] {
@@ -143,7 +145,7 @@ function isKnown({ success, hasFailed }: PlayedEpisode): boolean {
   return success !== null && !hasFailed;
 }
 
-function taskOf({ seed, task }: PlayedEpisode): string {
+function describeTask({ seed, task }: PlayedEpisode): string {
   return key(seed, task);
 }
 

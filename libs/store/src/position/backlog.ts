@@ -1,7 +1,7 @@
 import type { EventLog } from '@retrace/log';
 import type { StoreClient } from '../client/store-client.js';
 import { readNextOffset } from './store-position.js';
-import { type StreamPartition, streamPartitionsOf } from '../rows/stream-partition.js';
+import { type StreamPartition, listStreamPartitions } from '../rows/stream-partition.js';
 
 /** Offsets [from, end) of one stream partition. */
 export interface OffsetsOfPartition extends Pick<StreamPartition, 'stream' | 'partition'> {
@@ -24,7 +24,7 @@ export async function hasRecordIn(
 
 /** Whether the log ends before the store does, in any partition. */
 export async function isBehindStore(log: EventLog, client: StoreClient): Promise<boolean> {
-  for (const position of streamPartitionsOf(log)) {
+  for (const position of listStreamPartitions(log)) {
     const endOffset = await log.endOffset(position.stream, position.partition);
     if (endOffset < (await readNextOffset(client, position))) return true;
   }
@@ -33,7 +33,7 @@ export async function isBehindStore(log: EventLog, client: StoreClient): Promise
 
 /** Whether the store has all trajectory records that the log holds at the time of the call. */
 export async function isUpToDate(log: EventLog, client: StoreClient): Promise<boolean> {
-  for (const position of streamPartitionsOf(log)) {
+  for (const position of listStreamPartitions(log)) {
     const { stream, partition } = position;
     if (stream !== 'trajectories') continue;
     const end = await log.endOffset(stream, partition);

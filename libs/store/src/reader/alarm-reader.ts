@@ -116,7 +116,7 @@ export function silenceAt(
   { runId, rule }: Pick<StoredSilence, 'runId' | 'rule'>,
   atUs: number,
 ): StoredSilence | null {
-  return known.find((silence) => isOf(silence, { runId, rule }) && holdsAt(silence, atUs)) ?? null;
+  return known.find((silence) => isSameSilence(silence, { runId, rule }) && holdsAt(silence, atUs)) ?? null;
 }
 
 /**
@@ -131,7 +131,7 @@ export function silenceOfAlarm(
   const { raisedAtUs } = alarm;
   const keepsBack = (silence: StoredSilence): boolean =>
     holdsAt(silence, sentAtUs) || (silence.silencedAtUs <= raisedAtUs && holdsAt(silence, raisedAtUs));
-  return known.find((silence) => isOf(silence, alarm) && keepsBack(silence)) ?? null;
+  return known.find((silence) => isSameSilence(silence, alarm) && keepsBack(silence)) ?? null;
 }
 
 /** Whether a silence is not over at a moment after it began; one that was ended by hand never holds. */
@@ -139,6 +139,9 @@ export function holdsAt({ silencedAtUs, untilUs }: StoredSilence, atUs: number):
   return untilUs > silencedAtUs && untilUs > atUs;
 }
 
-function isOf(silence: StoredSilence, { runId, rule }: Pick<StoredSilence, 'runId' | 'rule'>): boolean {
+function isSameSilence(
+  silence: StoredSilence,
+  { runId, rule }: Pick<StoredSilence, 'runId' | 'rule'>,
+): boolean {
   return (silence.runId === '' || silence.runId === runId) && silence.rule === rule;
 }

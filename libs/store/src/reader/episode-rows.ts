@@ -88,7 +88,7 @@ export class EpisodeRows {
     const places = episodeIds.map((episodeId) => this.locate(episodeId));
     const startedRows = places.map(({ started }) => started);
     const endedRows = places.map(({ ended }) => ended);
-    const stepOffsets = offsetsOf(places.map(({ numSteps }) => numSteps));
+    const stepOffsets = computeOffsets(places.map(({ numSteps }) => numSteps));
     const numSteps = stepOffsets[places.length];
     const stepRows = new Int32Array(numSteps);
     places.forEach(({ firstStep }, episode) => {
@@ -109,7 +109,7 @@ export class EpisodeRows {
       ...this.stepColumns(stepRows),
       tokenOffsets: steps.offsets,
       tokenIds: steps.values,
-      actionMask: masksOf(columns.numbers('num_action_tokens_of_step'), stepRows, steps.offsets),
+      actionMask: computeMasks(columns.numbers('num_action_tokens_of_step'), stepRows, steps.offsets),
       tokenLogprobs: takeLists(columns.listChunks('token_logprobs'), stepRows, Float32Array).values,
       tokenPolicyVersions: spread(
         takeLists(columns.listChunks('policy_versions'), stepRows, Int32Array),
@@ -200,7 +200,7 @@ function incomplete(missing: string): IncompleteEpisode {
   return { kind: 'incomplete', missing };
 }
 
-function offsetsOf(lengths: readonly number[]): Int32Array {
+function computeOffsets(lengths: readonly number[]): Int32Array {
   const offsets = new Int32Array(lengths.length + 1);
   lengths.forEach((length, i) => {
     offsets[i + 1] = offsets[i] + length;
@@ -209,7 +209,7 @@ function offsetsOf(lengths: readonly number[]): Int32Array {
 }
 
 /** Makes the masks of the rows, one after the other: zeros, then a one for each action token of the row. */
-function masksOf(
+function computeMasks(
   numActionTokens: FlatNumbers,
   rows: ArrayLike<number>,
   tokenOffsets: Int32Array,

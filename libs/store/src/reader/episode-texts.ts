@@ -51,10 +51,10 @@ export async function queryEpisodeTexts(
     if (known) known.push(row);
     else byEpisode.set(row.episodeId, [row]);
   }
-  return new Map([...byEpisode].map(([episodeId, episodeRows]) => [episodeId, textsOf(episodeRows)]));
+  return new Map([...byEpisode].map(([episodeId, episodeRows]) => [episodeId, toTexts(episodeRows)]));
 }
 
-function textsOf(rows: readonly TextRow[]): EpisodeTexts {
+function toTexts(rows: readonly TextRow[]): EpisodeTexts {
   const started = rows.find((row) => row.kind === 'EpisodeStarted');
   const payload = JSON.parse(started?.payload ?? '{}') as { readonly task?: Json };
   return {

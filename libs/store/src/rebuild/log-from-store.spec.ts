@@ -11,7 +11,7 @@ import { type AnyEvent, contentChecksum, EVENT_KINDS, newRunId } from '@retrace/
 import { decodeEvent, encodeEvent } from '@retrace/trajectory/codec';
 import { anyEvent, controlEvent, episodeEvents } from '@retrace/trajectory/testing';
 import { catchUp } from '../catch-up/catch-up.js';
-import { streamPartitionsOf } from '../rows/stream-partition.js';
+import { listStreamPartitions } from '../rows/stream-partition.js';
 import { deleteRunRecords } from '../retention/delete-run-records.js';
 import { verifyStore } from '../verify/verify-store.js';
 import { readLogFromStore } from './log-from-store.js';
@@ -56,7 +56,7 @@ describe('readLogFromStore', () => {
   /** The records of a log by place. */
   async function recordsOf(log: EventLog): Promise<Map<string, LogRecord>> {
     const records = new Map<string, LogRecord>();
-    for (const { stream, partition } of streamPartitionsOf(log)) {
+    for (const { stream, partition } of listStreamPartitions(log)) {
       for (const record of await log.read(stream, partition, 0, {
         maxRecords: 100_000,
         maxBytes: Infinity,
@@ -126,7 +126,7 @@ describe('readLogFromStore', () => {
       await catchUp(log, client);
 
       const after = await rewrite();
-      for (const { stream, partition } of streamPartitionsOf(log)) {
+      for (const { stream, partition } of listStreamPartitions(log)) {
         expect(await after.startOffset(stream, partition)).toBe(await log.startOffset(stream, partition));
         expect(await after.endOffset(stream, partition)).toBe(await log.endOffset(stream, partition));
       }

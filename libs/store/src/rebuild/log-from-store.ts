@@ -64,7 +64,7 @@ export async function* readLogFromStore(job: LogFromStore): AsyncGenerator<Recor
   }
   for (const { stream, partition, lastOffset } of partitions) {
     const position = { logId, stream, partition };
-    const fillEdge = edgeOf(position, deletedRuns);
+    const fillEdge = toEdge(position, deletedRuns);
     for (let first = 0; first <= lastOffset; first += OFFSETS_PER_SLICE) {
       signal?.throwIfAborted();
       const end = Math.min(first + OFFSETS_PER_SLICE, lastOffset + 1);
@@ -95,7 +95,7 @@ async function readSlice(
   const byOffset = new Map<number, LogRecord>();
   for (rows.row = 0; rows.row < rows.numRows; rows.row++) {
     const offset = rows.number('log_offset');
-    const bytes = rows.text('kind') === DEAD_LETTER_KIND ? rows.bytes('raw') : recordOf(rows);
+    const bytes = rows.text('kind') === DEAD_LETTER_KIND ? rows.bytes('raw') : findRecord(rows);
     if (bytes !== null) byOffset.set(offset, { offset, bytes });
     else onDamagedRow(`${position.stream}/${position.partition} offset ${offset}`);
   }
@@ -103,7 +103,7 @@ async function readSlice(
 }
 
 /** Encodes the event of the current row; null where the row does not match its checksum. */
-function recordOf(rows: EventRowReader): Uint8Array | null {
+function findRecord(rows: EventRowReader): Uint8Array | null {
   const checksum = rows.hex16('content_checksum');
   try {
     const bytes = encodeEvent(readEventRow(rows));
@@ -116,7 +116,7 @@ function recordOf(rows: EventRowReader): Uint8Array | null {
 }
 
 /** Returns what makes a record for an offset at an end of a partition, where the store has no row. */
-function edgeOf(
+function toEdge(
   { logId, stream, partition }: StreamPartition,
   deletedRuns: DeletedRuns,
 ): (offset: number) => LogRecord {

@@ -7,7 +7,7 @@ import { StoreError } from '../client/store-error.js';
 import { TRACED_INPUTS } from '../rows/traced-inputs.js';
 import { refuseOtherLogs } from '../position/other-logs.js';
 import { readNextOffset } from '../position/store-position.js';
-import { type StreamPartition, streamPartitionsOf } from '../rows/stream-partition.js';
+import { type StreamPartition, listStreamPartitions } from '../rows/stream-partition.js';
 import { DEAD_LETTER_KIND, WATERMARK_EPISODE_ID } from '../rows/event-rows.js';
 import { migrate, type MigrateOptions } from '../schema/migrate.js';
 import { readRunHashes, type RunHash } from '../verify/row-hash.js';
@@ -147,7 +147,7 @@ async function projectRun(
 
 function readPositions(log: EventLog, client: StoreClient): Promise<Position[]> {
   return Promise.all(
-    streamPartitionsOf(log).map(async (position) => ({
+    listStreamPartitions(log).map(async (position) => ({
       ...position,
       nextOffset: await readNextOffset(client, position),
     })),

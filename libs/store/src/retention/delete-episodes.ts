@@ -4,14 +4,14 @@ import { encodeEvent } from '@retrace/trajectory/codec';
 import { catchUp } from '../catch-up/catch-up.js';
 import type { StoreClient } from '../client/store-client.js';
 import { StoreError } from '../client/store-error.js';
-import { streamPartitionsOf } from '../rows/stream-partition.js';
+import { listStreamPartitions } from '../rows/stream-partition.js';
 import { TRACED_INPUTS } from '../rows/traced-inputs.js';
 import { ROWS_OF_EPISODES_IN_EVENTS } from '../rows/rows-of-run.js';
 import { deletedPlaceholder } from './deleted-placeholder.js';
 import { IDS_PER_STATEMENT } from '../rows/episodes-by-run.js';
 import { markPositions } from './mark-positions.js';
 import { mutationTarget } from '../schema/mutation-target.js';
-import { offsetRangesOf } from './offset-ranges.js';
+import { toOffsetRanges } from './offset-ranges.js';
 
 export interface DeleteEpisodes {
   readonly log: EventLog;
@@ -49,7 +49,7 @@ export async function deleteEpisodes(job: DeleteEpisodes): Promise<DeleteEpisode
   const { log, client, runId, episodeIds, detail, force } = job;
   const bringUpToDate = job.bringUpToDate ?? (() => catchUp(log, client));
   await bringUpToDate();
-  const lists = listsOf(episodeIds);
+  const lists = sliceLists(episodeIds);
   const users = await findUsers(client, lists);
   if (users.length > 0 && !force) {
     const message = `Updates of ${users.join(', ')} were trained on these episodes and could not be made again, so the deletion must be forced`;
@@ -84,7 +84,7 @@ interface EpisodesOfRun {
   readonly episodeIds: readonly string[];
 }
 
-function listsOf(episodeIds: readonly string[]): string[][] {
+function sliceLists(episodeIds: readonly string[]): string[][] {
   const lists: string[][] = [];
   for (let from = 0; from < episodeIds.length; from += IDS_PER_STATEMENT)
     lists.push(episodeIds.slice(from, from + IDS_PER_STATEMENT));
@@ -114,8 +114,8 @@ async function releaseRecords(
 ): Promise<number | null> {
   if (log.release === undefined) return null;
   let numReleased = 0;
-  for (const position of streamPartitionsOf(log)) {
-    const ranges = await offsetRangesOf(client, position, ROWS_OF_EPISODES_IN_EVENTS, { ...episodes });
+  for (const position of listStreamPartitions(log)) {
+    const ranges = await toOffsetRanges(client, position, ROWS_OF_EPISODES_IN_EVENTS, { ...episodes });
     numReleased += await log.release(position.stream, position.partition, ranges, deletedPlaceholder);
   }
   return numReleased;

@@ -4,13 +4,13 @@ import { encodeEvent } from '@retrace/trajectory/codec';
 import { catchUp } from '../catch-up/catch-up.js';
 import type { StoreClient } from '../client/store-client.js';
 import { StoreError } from '../client/store-error.js';
-import { streamPartitionsOf } from '../rows/stream-partition.js';
+import { listStreamPartitions } from '../rows/stream-partition.js';
 import { TRACED_INPUTS } from '../rows/traced-inputs.js';
 import { DEAD_LETTERS_OF_RUN, EVENTS_OF_RUN } from '../rows/rows-of-run.js';
 import { markPositions } from './mark-positions.js';
 import { hideRows } from '../schema/hide-rows.js';
 import { deletedPlaceholder } from './deleted-placeholder.js';
-import { offsetRangesOf } from './offset-ranges.js';
+import { toOffsetRanges } from './offset-ranges.js';
 import { findRunReferences } from './run-references.js';
 
 export interface DeleteRunRecords {
@@ -87,8 +87,8 @@ const ROWS_OF_RUN: readonly { readonly table: string; readonly condition: string
 async function releaseRecords(log: EventLog, client: StoreClient, runId: string): Promise<number | null> {
   if (log.release === undefined) return null;
   let numReleased = 0;
-  for (const position of streamPartitionsOf(log)) {
-    const ranges = await offsetRangesOf(client, position, [EVENTS_OF_RUN, DEAD_LETTERS_OF_RUN], { runId });
+  for (const position of listStreamPartitions(log)) {
+    const ranges = await toOffsetRanges(client, position, [EVENTS_OF_RUN, DEAD_LETTERS_OF_RUN], { runId });
     numReleased += await log.release(position.stream, position.partition, ranges, deletedPlaceholder);
   }
   return numReleased;

@@ -3,7 +3,7 @@ import type { StoreClient } from '../client/store-client.js';
 import { IN_STREAM_PARTITION, type StreamPartition } from '../rows/stream-partition.js';
 
 /** Reads the places in a stream partition of the records with rows that meet one of these conditions, as ranges, ascending. */
-export function offsetRangesOf(
+export function toOffsetRanges(
   client: StoreClient,
   position: StreamPartition,
   conditions: readonly string[],

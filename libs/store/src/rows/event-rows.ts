@@ -154,12 +154,12 @@ function writeEvent(columns: EventColumns, row: number, event: AnyEvent, checksu
 function writeDeadLetter(columns: EventColumns, row: number, { code, reason, bytes }: DeadLetterRow): void {
   const origin = peekEnvelope(bytes);
   columns.kind.set(row, DEAD_LETTER_KIND);
-  columns.payload.set(row, JSON.stringify({ code, reason, ...(origin && originOf(origin)) }));
+  columns.payload.set(row, JSON.stringify({ code, reason, ...(origin && toOrigin(origin)) }));
   columns.raw.set(row, bytes);
 }
 
 /** The owner of a dead letter's record. It is in the payload, because the key of the row holds only its place in the log. */
-function originOf({ kind, schemaVersion, runId, episodeId, occurredAtUs }: PeekedEnvelope): object {
+function toOrigin({ kind, schemaVersion, runId, episodeId, occurredAtUs }: PeekedEnvelope): object {
   return { kind, schemaVersion, runId, episodeId, occurredAtUs };
 }
 

@@ -58,7 +58,7 @@ function toJson({ added }: EventField<unknown>, value: unknown): unknown {
   if (added?.isLeftOut === true && isSame(value, added.before)) return undefined;
   if (!ArrayBuffer.isView(value)) return value;
   // JSON has no NaN, and float32 needs fewer digits than the same number as a double.
-  const shorten = value instanceof Float32Array ? shortestOf : (number: number) => number;
+  const shorten = value instanceof Float32Array ? shortestDecimal : (number: number) => number;
   return Array.from(value as unknown as ArrayLike<number>, (number) =>
     Number.isNaN(number) ? null : shorten(number),
   );
@@ -69,7 +69,7 @@ function isSame(value: unknown, before: unknown): boolean {
 }
 
 /** The number with the fewest digits, six or more, that is this float32. */
-function shortestOf(value: number): number {
+function shortestDecimal(value: number): number {
   for (let digits = 6; digits < 9; digits++) {
     const rounded = Number(value.toPrecision(digits));
     if (Math.fround(rounded) === value) return rounded;

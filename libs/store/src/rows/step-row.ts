@@ -3,7 +3,7 @@ import {
   checkStepRecorded,
   ContentBytes,
   type EpisodePlaces,
-  fingerprintOf,
+  toFingerprint,
   type PlaceFault,
   stableFields,
   TOKEN_COLUMN_NAMES,
@@ -57,7 +57,7 @@ interface StepParts {
 
 const partsOfSteps = new WeakMap<StepRecord, StepParts>();
 
-function partsOf(step: StepRecord): StepParts {
+function toParts(step: StepRecord): StepParts {
   const known = partsOfSteps.get(step);
   if (known !== undefined) return known;
   const listOf = (field: ListField, column: StepList['column'], has: StepList['has']): StepList => ({
@@ -101,12 +101,12 @@ export function writeStepRecord(
   step: StepRecord,
   places: EpisodePlaces,
 ): StepOutcome {
-  const { lists, checked, values } = partsOf(step);
+  const { lists, checked, values } = toParts(step);
   const isTyped = unpackLists(columns, lists, values);
   if (!isTyped || checkStepRecorded({ seq: step.seq, payload: checkedStep(step, values) }) !== null)
     return INVALID;
-  const checksum = checksumOf(step, checked);
-  const placement = places.take(KIND, step.seq, fingerprintOf(checksum));
+  const checksum = computeChecksum(step, checked);
+  const placement = places.take(KIND, step.seq, toFingerprint(checksum));
   if (placement !== 'placed') return { kind: 'misplaced', fault: placement };
   writeEnvelope(columns, row, step);
   columns.content_checksum.setBytes(row, checksum, 0);
@@ -198,7 +198,7 @@ function copyText(column: BytesColumn, row: number, { isNull, source, start, end
 }
 
 /** Computes the `contentChecksum` of the event; 32 bytes, of which the first 16 are used. */
-function checksumOf(step: StepRecord, checked: readonly CheckedField[]): Buffer {
+function computeChecksum(step: StepRecord, checked: readonly CheckedField[]): Buffer {
   content.clear();
   content.text(KIND);
   content.text(step.runId);

@@ -15,7 +15,7 @@ export const IN_STREAM_PARTITION =
 const STREAMS: readonly Stream[] = ['control', 'trajectories'];
 
 /** All stream partitions of a log: the control stream first, which says which runs there are. */
-export function streamPartitionsOf(log: EventLog): StreamPartition[] {
+export function listStreamPartitions(log: EventLog): StreamPartition[] {
   const { logId } = log;
   return STREAMS.flatMap((stream) =>
     Array.from({ length: log.numPartitions(stream) }, (_, partition) => ({ logId, stream, partition })),

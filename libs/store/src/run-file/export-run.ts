@@ -1,7 +1,7 @@
 import type { EventLog, LogRecord } from '@retrace/log';
 import { DeletedRuns, type Stream } from '@retrace/trajectory';
 import { decodeEvent, peekEnvelope } from '@retrace/trajectory/codec';
-import { streamPartitionsOf } from '../rows/stream-partition.js';
+import { listStreamPartitions } from '../rows/stream-partition.js';
 import { RunFileError } from './run-file-error.js';
 import {
   CHECKPOINT_KIND,
@@ -77,7 +77,7 @@ interface Counts {
 
 async function* eventsOf(job: ExportRun, counts: Counts): AsyncGenerator<RunFileRow> {
   const { log, runId, deletedRuns: deleted = new DeletedRuns(), signal } = job;
-  for (const { stream, partition } of streamPartitionsOf(log)) {
+  for (const { stream, partition } of listStreamPartitions(log)) {
     // The control stream comes first, so a run that has not started is found out before its episodes are read.
     if (stream !== 'control' && !counts.hasStart)
       throw new RunFileError('RUN_NOT_FOUND', `Run "${runId}" not found in the log`);

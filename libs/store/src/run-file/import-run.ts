@@ -1,5 +1,5 @@
 import { createHash, type Hash } from 'node:crypto';
-import { type EventLog, partitionOf } from '@retrace/log';
+import { type EventLog, choosePartition } from '@retrace/log';
 import { type AnyEvent, isEpisodeEventKind } from '@retrace/trajectory';
 import { decodeEvent, encodeEvent } from '@retrace/trajectory/codec';
 import { RunFileError } from './run-file-error.js';
@@ -33,7 +33,7 @@ export async function checkRunFile(path: string, signal?: AbortSignal): Promise<
       files.add(row);
       continue;
     }
-    const event = eventOf(row, reader);
+    const event = readEvent(row, reader);
     numEvents++;
     hasStart ||= event.kind === 'RunStarted';
   }
@@ -74,7 +74,7 @@ export async function importRun({ log, path, writeCheckpoint, signal }: ImportRu
       file.push(row.record);
       continue;
     }
-    const event = { ...eventOf(row, reader), logId: log.logId };
+    const event = { ...readEvent(row, reader), logId: log.logId };
     if (isEpisodeEventKind(event.kind)) await episodes.add(event);
     else control.push(encodeEvent(event));
   }
@@ -84,7 +84,7 @@ export async function importRun({ log, path, writeCheckpoint, signal }: ImportRu
   await log.append('control', 0, control);
 }
 
-function eventOf({ record, kind }: RunFileRow, { path, runId }: RunFileReader): AnyEvent {
+function readEvent({ record, kind }: RunFileRow, { path, runId }: RunFileReader): AnyEvent {
   const decoded = decodeEvent(record);
   if (!decoded.ok) {
     const isNewer = decoded.code === 'UNKNOWN_KIND' || decoded.code === 'UNKNOWN_VERSION';
@@ -105,7 +105,7 @@ class EpisodeAppends {
   constructor(private readonly log: EventLog) {}
 
   async add(event: AnyEvent): Promise<void> {
-    const partition = partitionOf(event.runId, event.episodeId, this.log.numPartitions('trajectories'));
+    const partition = choosePartition(event.runId, event.episodeId, this.log.numPartitions('trajectories'));
     const batch = this.waiting.get(partition) ?? { records: [], sizeBytes: 0 };
     this.waiting.set(partition, batch);
     const record = encodeEvent(event);

@@ -38,7 +38,7 @@ export class RunFileReader {
       });
       const reader = await RecordBatchReader.from(source);
       await reader.open();
-      return new RunFileReader(path, runIdOf(reader.schema, path), reader);
+      return new RunFileReader(path, readRunId(reader.schema, path), reader);
     } catch (error) {
       source.destroy();
       if (error instanceof TrajectoryError || isFileSystemError(error)) throw error;
@@ -82,10 +82,10 @@ export class RunFileReader {
 
   private async *rowsOfBatches(): AsyncGenerator<RunFileRow> {
     try {
-      for await (const batch of this.batches) yield* rowsOf(batch);
+      for await (const batch of this.batches) yield* decodeRows(batch);
     } catch (error) {
       if (isFileSystemError(error)) throw error;
-      throw this.damaged(messageOf(error));
+      throw this.damaged(describeError(error));
     }
   }
 
@@ -94,7 +94,7 @@ export class RunFileReader {
   }
 }
 
-function runIdOf(schema: ArrowSchema, path: string): string {
+function readRunId(schema: ArrowSchema, path: string): string {
   const metadata = (key: string): string => schema.metadata.get(key) ?? '';
   if (metadata(METADATA.format) !== RUN_FILE_FORMAT) {
     throw new RunFileError(
@@ -110,7 +110,7 @@ function runIdOf(schema: ArrowSchema, path: string): string {
   return metadata(METADATA.runId);
 }
 
-function rowsOf(batch: RecordBatch): RunFileRow[] {
+function decodeRows(batch: RecordBatch): RunFileRow[] {
   const columns = new ArrowColumns([batch]);
   const streams = columns.texts('stream');
   const episodeIds = columns.texts('episode_id');
@@ -136,6 +136,6 @@ function isFileSystemError(error: unknown): boolean {
   return error instanceof Error && 'syscall' in error;
 }
 
-function messageOf(error: unknown): string {
+function describeError(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -35,10 +35,10 @@ export async function writeRunFile(
   try {
     const file = await open(partial, 'w');
     try {
-      const schemaMessage = messagesOf(toBatch([], runId));
+      const schemaMessage = encodeMessages(toBatch([], runId));
       await file.appendFile(schemaMessage);
       for await (const batch of batchesOf(rows, runId)) {
-        await file.appendFile(messagesOf(batch).subarray(schemaMessage.length));
+        await file.appendFile(encodeMessages(batch).subarray(schemaMessage.length));
       }
       await file.appendFile(END_OF_STREAM);
       await file.sync();
@@ -53,7 +53,7 @@ export async function writeRunFile(
 }
 
 /** Encodes a batch as an Arrow stream without its end mark: the message of the schema, then those of the batch. */
-function messagesOf(batch: RecordBatch): Uint8Array {
+function encodeMessages(batch: RecordBatch): Uint8Array {
   const writer = new RecordBatchStreamWriter();
   writer.reset(undefined, batch.schema);
   if (batch.numRows > 0) writer.write(batch);

@@ -8,7 +8,7 @@ import {
   findPending,
   LEDGER,
   type LedgerRow,
-  namesOf,
+  listNames,
   type PendingMigration,
   type PendingSchema,
   writeLedger,
@@ -52,14 +52,14 @@ export async function migrate(
     return withViews ? pending : { ...pending, views: null };
   };
   await run(client, LEDGER);
-  if (namesOf(await find()).length === 0) return { applied: [] };
+  if (listNames(await find()).length === 0) return { applied: [] };
   return withMigrationLock(client, async (assertHeld) => {
     const pending = await find();
     if (pending.isReplaced) {
       await run(client, 'ALTER TABLE schema_migrations DELETE WHERE true SETTINGS mutations_sync = 2');
     }
     await applyAll(client, pending, assertHeld);
-    return { applied: namesOf(pending) };
+    return { applied: listNames(pending) };
   });
 }
 

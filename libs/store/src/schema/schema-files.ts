@@ -64,7 +64,7 @@ async function readViews(directory: string, lastMigration: string): Promise<Sche
     return splitStatements(text).map((statement) => ({ ...statement, name }));
   });
   const statements = (await Promise.all(files)).flat();
-  const other = statements.find(({ sql }) => beginOf(sql) !== VIEW);
+  const other = statements.find(({ sql }) => cutBeginning(sql) !== VIEW);
   if (other !== undefined) {
     const rule = 'must be CREATE OR REPLACE VIEW <name> AS …';
     throw new StoreError(
@@ -78,7 +78,7 @@ async function readViews(directory: string, lastMigration: string): Promise<Sche
 }
 
 /** The first words of a statement, after its comments. */
-function beginOf(sql: string): string {
+function cutBeginning(sql: string): string {
   return [...sqlTokens(sql)]
     .slice(0, 4)
     .map(({ upper }) => upper)

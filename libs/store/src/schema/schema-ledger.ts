@@ -47,7 +47,7 @@ export interface PendingSchema {
 const NO_VIEWS = { statement: 0, checksum: '' };
 
 /** Names of the files that are pending, in the order in which they are applied. */
-export function namesOf({ migrations, views }: PendingSchema): string[] {
+export function listNames({ migrations, views }: PendingSchema): string[] {
   return [...migrations.map(({ migration }) => migration.name), ...(views === null ? [] : ['views'])];
 }
 

@@ -1,7 +1,7 @@
 import type { StoreClient } from '../client/store-client.js';
 import { type MigrateOptions, MIGRATIONS_DIRECTORY } from './migrate.js';
 import { readSchemaFiles } from './schema-files.js';
-import { findPending, namesOf } from './schema-ledger.js';
+import { findPending, listNames } from './schema-ledger.js';
 
 /** The state of a store, for a check before it is used. */
 export interface SchemaState {
@@ -24,6 +24,6 @@ export async function readSchemaState(
     'SELECT name, free_space AS freeBytes FROM system.disks',
   );
   const pending =
-    hasLedger === 0 ? null : namesOf(await findPending(client, await readSchemaFiles(directory)));
+    hasLedger === 0 ? null : listNames(await findPending(client, await readSchemaFiles(directory)));
   return { engineVersion: version, pending, disks };
 }

@@ -18,7 +18,7 @@ export interface LateRange {
  * The ranges of a batch that belong to runs whose deletion was acknowledged while the batch was on its way: its rows may have come after
  * those of the run were deleted.
  */
-export function lateRangesOf(
+export function findLateRanges(
   {
     firstOffsets,
     lastOffset,

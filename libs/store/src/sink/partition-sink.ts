@@ -11,7 +11,7 @@ import type { StoreClient } from '../client/store-client.js';
 import { StoreError } from '../client/store-error.js';
 import { readNextOffset, readOtherLogIds } from '../position/store-position.js';
 import type { StreamPartition } from '../rows/stream-partition.js';
-import { deleteLateEpisodes, deleteLateRows, findLateRows, lateRangesOf } from './late-rows.js';
+import { deleteLateEpisodes, deleteLateRows, findLateRows, findLateRanges } from './late-rows.js';
 import { OnePartCheck } from './one-part-check.js';
 import type { ResolvedSinkOptions } from './sink-options.js';
 import type { PartitionTracker } from './sink-progress.js';
@@ -209,7 +209,7 @@ export class PartitionSink {
     const { client, watchDeletions } = this.parts;
     const deletions = await watchDeletions();
     await deletions.refresh();
-    const ranges = lateRangesOf(batch, this.position, deletions.runs);
+    const ranges = findLateRanges(batch, this.position, deletions.runs);
     const nextOffset = batch.lastOffset + 1;
     await deleteLateRows(client, this.position, { nextOffset, ranges });
     const episodes = deletions.runs.allEpisodes.slice(batch.numDeletedBefore);

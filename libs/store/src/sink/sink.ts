@@ -5,7 +5,7 @@ import { DeletionWatch } from '../admission/deletion-watch.js';
 import type { StoreClient } from '../client/store-client.js';
 import { StoreError } from '../client/store-error.js';
 import { refuseOtherLogs } from '../position/other-logs.js';
-import { streamPartitionsOf } from '../rows/stream-partition.js';
+import { listStreamPartitions } from '../rows/stream-partition.js';
 import { PartitionSink } from './partition-sink.js';
 import { type ResolvedSinkOptions, resolveSinkOptions, type SinkOptions } from './sink-options.js';
 import { type PartitionProgress, PartitionTracker, type SinkProgress } from './sink-progress.js';
@@ -55,7 +55,7 @@ export class Sink {
    */
   async run(run: SinkRun): Promise<void> {
     const { log, client, signal, share = { index: 0, count: 1 }, onProgress } = run;
-    this.trackers = streamPartitionsOf(log)
+    this.trackers = listStreamPartitions(log)
       .filter((_, i) => i % share.count === share.index)
       .map(({ stream, partition }) => new PartitionTracker(stream, partition));
     const failed = new AbortController();

@@ -1,4 +1,4 @@
-import { nameOf, type SyntaxNode } from './syntax-tree.js';
+import { readName, type SyntaxNode } from './syntax-tree.js';
 import { notAllowed } from './user-sql-error.js';
 import { isAllowedFunction } from './user-sql-functions.js';
 
@@ -44,7 +44,7 @@ export function readsArgumentAsName(functionName: string): boolean {
  * @throws UserSqlError USER_SQL_NOT_ALLOWED
  */
 export function checkNamingArgument(call: SyntaxNode, node: SyntaxNode): void {
-  const caller = nameOf(call).toLowerCase();
+  const caller = readName(call).toLowerCase();
   if (CALLERS_BY_NAME.has(caller) && node.position === 0) {
     const called = literalText(call, node);
     if (!isAllowedFunction(/^\w*/.exec(called)?.[0] ?? ''))
@@ -71,7 +71,7 @@ function literalText(call: SyntaxNode, node: SyntaxNode): string {
   const quoted = node.type === 'Literal' ? /^\\?'(.*)'/s.exec(node.text) : null;
   if (quoted === null)
     throw notAllowed(
-      `Argument ${node.position + 1} of ${nameOf(call)} must be a name in quotes, not an expression`,
+      `Argument ${node.position + 1} of ${readName(call)} must be a name in quotes, not an expression`,
     );
   return quoted[1];
 }

@@ -1,6 +1,6 @@
 import { checkNamingArgument, readsArgumentAsName } from './check-arguments.js';
 import { didYouMean, didYouMeanFunction } from './did-you-mean.js';
-import { nameOf, type SyntaxNode } from './syntax-tree.js';
+import { readName, type SyntaxNode } from './syntax-tree.js';
 import { notAllowed } from './user-sql-error.js';
 import { isAllowedFunction, isHigherOrderFunction } from './user-sql-functions.js';
 import type { WithNames } from './with-names.js';
@@ -49,9 +49,9 @@ export function checkNode(node: SyntaxNode, tables: readonly string[], withNames
   if (call !== null) checkNamingArgument(call, node);
   switch (node.type) {
     case 'Function':
-      return checkFunction(nameOf(node), node.parent?.type === 'TableExpression');
+      return checkFunction(readName(node), node.parent?.type === 'TableExpression');
     case 'TableIdentifier':
-      return checkTable(nameOf(node), tables, withNames);
+      return checkTable(readName(node), tables, withNames);
     case 'Identifier':
       return checkIdentifier(node, call, tables, withNames);
     case 'SelectWithUnionQuery':
@@ -104,14 +104,14 @@ function checkIdentifier(
   withNames: WithNames,
 ): void {
   if (call === null) return;
-  const name = nameOf(node);
-  if (node.position > 0 && IN_FUNCTIONS.test(nameOf(call))) checkTable(name, tables, withNames);
+  const name = readName(node);
+  if (node.position > 0 && IN_FUNCTIONS.test(readName(call))) checkTable(name, tables, withNames);
   if (
     node.position === 0 &&
     (node.parent?.numChildren ?? 0) > 1 &&
-    isHigherOrderFunction(nameOf(call)) &&
+    isHigherOrderFunction(readName(call)) &&
     (!isAllowedFunction(name) || readsArgumentAsName(name))
   ) {
-    throw notAllowed(`${nameOf(call)}(${name}, …) is not allowed; write a lambda, such as x -> f(x)`);
+    throw notAllowed(`${readName(call)}(${name}, …) is not allowed; write a lambda, such as x -> f(x)`);
   }
 }

@@ -1,7 +1,7 @@
 import type { StatementOptions, StoreClient } from '../client/store-client.js';
 import { sqlTokens } from './sql-tokens.js';
 import { USER_SQL_LIMITS } from './user-sql-limits.js';
-import { nameOf, readSyntaxTree } from './syntax-tree.js';
+import { readName, readSyntaxTree } from './syntax-tree.js';
 import { WithNames } from './with-names.js';
 
 /** How the engine will answer a SELECT. */
@@ -89,7 +89,7 @@ export async function explainQuery(
   const withNames = new WithNames([...sqlTokens(sql)]);
   const named = readSyntaxTree(tree.map(({ explain }) => explain).join('\n'))
     .filter(({ type }) => type === 'TableIdentifier')
-    .map((node) => nameOf(node).replace(/^default\./, ''));
+    .map((node) => readName(node).replace(/^default\./, ''));
   const [{ Plan: root }] = JSON.parse(plan.explain) as readonly { readonly Plan: PlanNode }[];
   return {
     names: [...new Set(named)].filter((name) => totals.has(name) && !withNames.has(name)),
@@ -97,7 +97,7 @@ export async function explainQuery(
       const { numRows, bytes } = totals.get(estimate.table) ?? {};
       return plannedTable(estimate, numberOrNull(numRows), numberOrNull(bytes));
     }),
-    steps: stepsOf(root, 0),
+    steps: listSteps(root, 0),
   };
 }
 
@@ -145,15 +145,15 @@ interface IndexNode {
   readonly 'Selected Granules': number;
 }
 
-function stepsOf(node: PlanNode, depth: number): readonly PlanStep[] {
+function listSteps(node: PlanNode, depth: number): readonly PlanStep[] {
   const { 'Node Type': name, Plans: below = [], Indexes: indexes = [] } = node;
   const isShown = !LEFT_OUT.has(name);
-  const inner = below.flatMap((one) => stepsOf(one, isShown ? depth + 1 : depth));
+  const inner = below.flatMap((one) => listSteps(one, isShown ? depth + 1 : depth));
   if (!isShown) return inner;
-  return [{ depth, name, detail: detailOf(node), indexes: indexes.map(indexOf) }, ...inner];
+  return [{ depth, name, detail: toDetail(node), indexes: indexes.map(toPlanIndex) }, ...inner];
 }
 
-function indexOf(index: IndexNode): PlanIndex {
+function toPlanIndex(index: IndexNode): PlanIndex {
   const { Type: type, Name: name, Keys: keys = [], Condition: condition = 'true' } = index;
   return {
     ...{ type, name: name ?? keys.join(', '), condition: readable(condition) },
@@ -163,7 +163,7 @@ function indexOf(index: IndexNode): PlanIndex {
 }
 
 /** Tells of a step by the fields that its type has. */
-function detailOf(node: PlanNode): string {
+function toDetail(node: PlanNode): string {
   const records = (list: unknown) => list as readonly Readonly<Record<string, unknown>>[];
   const texts = (list: unknown) => (list as readonly string[]).join(', ');
   if (node.Indexes !== undefined || node['Node Type'].startsWith('Read'))

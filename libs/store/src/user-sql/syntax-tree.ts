@@ -38,6 +38,6 @@ export function readSyntaxTree(ast: string): readonly SyntaxNode[] {
 }
 
 /** The name of a function, table or column, without its alias and the number of its children. */
-export function nameOf(node: SyntaxNode): string {
+export function readName(node: SyntaxNode): string {
   return node.text.replace(/ \((?:alias |children \d+\)).*$/, '');
 }

@@ -206,9 +206,9 @@ const ALLOWED_NAMES = Object.freeze(
   `${SCALAR_FUNCTIONS} ${AGGREGATE_AND_WINDOW_FUNCTIONS}`.trim().split(/\s+/),
 );
 
-const scalarNames = namesOf(SCALAR_FUNCTIONS);
-const aggregateNames = namesOf(AGGREGATE_AND_WINDOW_FUNCTIONS);
-const higherOrderNames = namesOf(HIGHER_ORDER_FUNCTIONS);
+const scalarNames = parseNames(SCALAR_FUNCTIONS);
+const aggregateNames = parseNames(AGGREGATE_AND_WINDOW_FUNCTIONS);
+const higherOrderNames = parseNames(HIGHER_ORDER_FUNCTIONS);
 
 /** The names of all allowed functions, without the combinators of aggregate functions. */
 export function allowedFunctionNames(): readonly string[] {
@@ -233,6 +233,6 @@ export function isHigherOrderFunction(name: string): boolean {
   return higherOrderNames.has(name.toLowerCase());
 }
 
-function namesOf(text: string): ReadonlySet<string> {
+function parseNames(text: string): ReadonlySet<string> {
   return new Set(text.trim().toLowerCase().split(/\s+/));
 }

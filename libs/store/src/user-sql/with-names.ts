@@ -26,7 +26,7 @@ export class WithNames {
     tokens.forEach((token, i) => {
       if (token.text === '(') enclosing.push(i);
       if (token.text === ')') enclosing.pop();
-      const name = identifierOf(token);
+      const name = findIdentifier(token);
       // EXPLAIN AST writes the quoted name `a.b` and the table b of database a alike.
       if (name === null || name.includes('.')) return;
       this.uses.set(name, [...(this.uses.get(name) ?? []), token]);
@@ -91,7 +91,7 @@ function matchBrackets(tokens: readonly SqlToken[]): ReadonlyMap<number, number>
   return closers;
 }
 
-function identifierOf(token: SqlToken): string | null {
+function findIdentifier(token: SqlToken): string | null {
   if (token.kind === 'word') return token.text;
   return token.kind === 'quotedIdentifier' ? token.text.slice(1, -1) : null;
 }

@@ -55,7 +55,7 @@ async function verifyUpdate(
   const where = `run ${ownRunId}`;
   // A trainer outside gets episodes of another run as they are; one here has no versions of their policies.
   const keepsVersions = fold.run(ownRunId)?.started.runKind === 'recorded';
-  for (const { runId, episodeIds, digests } of partsOf(trace)) {
+  for (const { runId, episodeIds, digests } of listParts(trace)) {
     if (!fold.run(runId)) continue;
     const kept = episodeIds.flatMap((id, i) => (deletedRuns.hasEpisode(runId, id) ? [] : [i]));
     try {
@@ -79,7 +79,7 @@ async function verifyUpdate(
   }
 }
 
-function partsOf({ runIds, episodeRuns, episodeIds, episodeDigests: digests }: UpdateTraced): TracedPart[] {
+function listParts({ runIds, episodeRuns, episodeIds, episodeDigests: digests }: UpdateTraced): TracedPart[] {
   const parts = runIds.map((runId): TracedPart => ({ runId, episodeIds: [], digests: [] }));
   digests.forEach((digest, e) => {
     const part = parts[episodeRuns[e]];

@@ -152,7 +152,7 @@ async function expectRows(
   for (const [i, record] of records.entries()) {
     const result = await decideRecord(records, i, admission);
     expected.push(expectedRow(record, result));
-    onRecord(record.offset, eventOf(record, result));
+    onRecord(record.offset, findEvent(record, result));
     if (result.kind !== 'deadLetter') continue;
     counts.numDeadLetters++;
     if (result.code === 'CONFLICT') counts.numConflicts++;
@@ -161,7 +161,7 @@ async function expectRows(
 }
 
 /** The event of a record as the folds see it, which know of deleted runs too; null where it holds none that counts. */
-function eventOf({ bytes }: LogRecord, result: DecidedRecord): AnyEvent | null {
+function findEvent({ bytes }: LogRecord, result: DecidedRecord): AnyEvent | null {
   switch (result.kind) {
     case 'accepted':
       return result.event;
@@ -177,9 +177,9 @@ function eventOf({ bytes }: LogRecord, result: DecidedRecord): AnyEvent | null {
 function expectedRow(record: LogRecord, result: DecidedRecord): ExpectedRow {
   switch (result.kind) {
     case 'dropped':
-      return { ...deadLetterOf(record), isDeleted: true };
+      return { ...toDeadLetter(record), isDeleted: true };
     case 'deadLetter':
-      return deadLetterOf(record);
+      return toDeadLetter(record);
     case 'accepted': {
       const { event, checksum } = result;
       return {
@@ -196,7 +196,7 @@ function expectedRow(record: LogRecord, result: DecidedRecord): ExpectedRow {
   }
 }
 
-function deadLetterOf({ offset, bytes }: LogRecord): ExpectedRow {
+function toDeadLetter({ offset, bytes }: LogRecord): ExpectedRow {
   return {
     offset,
     isDeleted: false,

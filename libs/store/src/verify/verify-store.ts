@@ -4,7 +4,7 @@ import { readDeletedRuns } from '../admission/deletion-watch.js';
 import type { StoreClient } from '../client/store-client.js';
 import { hasRecordIn } from '../position/backlog.js';
 import { describeOtherLog, readOtherLogs } from '../position/other-logs.js';
-import { streamPartitionsOf } from '../rows/stream-partition.js';
+import { listStreamPartitions } from '../rows/stream-partition.js';
 import { FaultList, type StoreFault } from './fault-list.js';
 import { readRunHashes, type RunHash } from './row-hash.js';
 import { verifyDigests } from './verify-digests.js';
@@ -67,7 +67,7 @@ export async function verifyStore({
   const episodes: EpisodeCounts = { numEpisodes: 0, numSealedEpisodes: 0 };
   const fold = new ControlFold();
   const traces = new TraceCheck(deletedRuns);
-  for (const { stream, partition } of streamPartitionsOf(log)) {
+  for (const { stream, partition } of listStreamPartitions(log)) {
     await verifyRecords({
       log,
       client,

@@ -34,14 +34,14 @@ export class TraceCheck {
     const kept = payload.episodeIds.filter(
       (episodeId, e) => !this.deletedRuns.hasEpisode(payload.runIds[payload.episodeRuns[e]], episodeId),
     );
-    if (kept.length > 0) this.expected.set(keyOf({ runId, ...payload }), kept.length);
+    if (kept.length > 0) this.expected.set(makeKey({ runId, ...payload }), kept.length);
   }
 
   /** @param logId of the log whose events were taken */
   async finish(client: StoreClient, faults: FaultList, logId: string): Promise<void> {
     const missing = new Map(this.expected);
     for (const row of await client.queryRows<TraceRow>(COUNTS, { params: { logId } })) {
-      const key = keyOf(row);
+      const key = makeKey(row);
       const numExpected = missing.get(key) ?? 0;
       missing.delete(key);
       if (row.numRows === numExpected) continue;
@@ -60,6 +60,6 @@ export class TraceCheck {
   }
 }
 
-function keyOf({ runId, planId, epoch }: Omit<TraceRow, 'numRows'>): string {
+function makeKey({ runId, planId, epoch }: Omit<TraceRow, 'numRows'>): string {
   return `${runId} ${planId} ${epoch}`;
 }

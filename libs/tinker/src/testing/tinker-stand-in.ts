@@ -214,7 +214,7 @@ export class TinkerStandIn {
         });
       case 'save_weights': {
         const saved = `tinker://${id}/weights/${body.path as string}`;
-        this.states.set(saved, copyOf(model));
+        this.states.set(saved, copyState(model));
         return this.later(200, { path: saved });
       }
       case 'save_weights_for_sampler':
@@ -224,7 +224,7 @@ export class TinkerStandIn {
       case 'load_weights': {
         const saved = this.states.get(String(body.path));
         if (!saved) return this.later(404, { detail: `Checkpoint not found: ${body.path as string}` });
-        Object.assign(model, body.optimizer === true ? copyOf(saved) : { weights: saved.weights.slice() });
+        Object.assign(model, body.optimizer === true ? copyState(saved) : { weights: saved.weights.slice() });
         return this.later(200, {});
       }
       default:
@@ -352,7 +352,7 @@ export class TinkerStandIn {
 
   private layout(rank: number): Layout {
     const config = JSON.parse(readFileSync(join(this.options.baseModel, 'config.json'), 'utf8')) as Shape;
-    return layoutOf(config, rank);
+    return makeLayout(config, rank);
   }
 
   private later(status: number, body: object): { readonly request_id: string } {
@@ -410,12 +410,12 @@ function notFound() {
   return { status: 404, body: { detail: 'Future not found' } };
 }
 
-function copyOf({ weights, means, squares, numSteps }: State): State {
+function copyState({ weights, means, squares, numSteps }: State): State {
   return { numSteps, weights: weights.slice(), means: means.slice(), squares: squares.slice() };
 }
 
 /** All matrices A, and then all B. */
-function layoutOf(config: Shape, rank: number): Layout {
+function makeLayout(config: Shape, rank: number): Layout {
   const { hidden_size: hidden, intermediate_size: inner, head_dim: width } = config;
   const queries = config.num_attention_heads * width;
   const keys = config.num_key_value_heads * width;

@@ -29,8 +29,8 @@ export interface SealedEpisode {
 export function columnsOfEpisodes(episodes: readonly SealedEpisode[]): EpisodeColumns {
   const steps = episodes.flatMap((episode) => episode.steps);
   const ends = episodes.map(({ ended }) => ended);
-  const tokenOffsets = offsetsOf(steps.map(({ tokenIds }) => tokenIds.length));
-  const finalTokenOffsets = offsetsOf(ends.map(({ finalTokenIds }) => finalTokenIds.length));
+  const tokenOffsets = computeOffsets(steps.map(({ tokenIds }) => tokenIds.length));
+  const finalTokenOffsets = computeOffsets(ends.map(({ finalTokenIds }) => finalTokenIds.length));
   const ofTokens = <T extends Int32Array | Uint8Array | Float32Array>(
     Type: new (length: number) => T,
     columnOf: (step: ColumnsStep) => T,
@@ -40,7 +40,7 @@ export function columnsOfEpisodes(episodes: readonly SealedEpisode[]): EpisodeCo
     groupIds: episodes.map(({ groupId }) => groupId),
     endReasons: filled(Uint8Array, ends, ({ endReason }) => END_REASONS.indexOf(endReason)),
     successes: filled(Int8Array, ends, ({ success }) => (success === null ? -1 : Number(success))),
-    stepOffsets: offsetsOf(episodes.map((episode) => episode.steps.length)),
+    stepOffsets: computeOffsets(episodes.map((episode) => episode.steps.length)),
     steps: filled(Int32Array, steps, ({ step }) => step),
     rewards: filled(Float64Array, steps, ({ reward }) => reward ?? Number.NaN),
     anchors: steps.map(({ anchor }) => anchor),
@@ -91,7 +91,7 @@ function filled<R, T extends Int8Array | Int32Array | Uint8Array | Float32Array 
   return values;
 }
 
-function offsetsOf(lengths: readonly number[]): Int32Array {
+function computeOffsets(lengths: readonly number[]): Int32Array {
   const offsets = new Int32Array(lengths.length + 1);
   lengths.forEach((length, i) => (offsets[i + 1] = offsets[i] + length));
   return offsets;

@@ -19,10 +19,10 @@ let scratch = Buffer.alloc(1 << 16);
  * trained on and what a store shows can be compared by them.
  */
 export function episodeDigests(columns: EpisodeColumns): string[] {
-  return columns.episodeIds.map((_, e) => digestOf(columns, e));
+  return columns.episodeIds.map((_, e) => computeDigest(columns, e));
 }
 
-function digestOf(columns: EpisodeColumns, e: number): string {
+function computeDigest(columns: EpisodeColumns, e: number): string {
   const [firstStep, endStep] = [columns.stepOffsets[e], columns.stepOffsets[e + 1]];
   const [firstToken, endToken] = [columns.tokenOffsets[firstStep], columns.tokenOffsets[endStep]];
   const [firstFinal, endFinal] = [columns.finalTokenOffsets[e], columns.finalTokenOffsets[e + 1]];

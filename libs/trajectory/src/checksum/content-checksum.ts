@@ -45,14 +45,14 @@ export function stableFields(kind: EventKind): readonly StableField[] {
   if (!fields) {
     fields = Object.entries<EventField<unknown>>(EVENT_FIELDS[kind])
       .filter(([, { isContent }]) => isContent)
-      .map(([name, field]) => ({ name, nameBytes: bytesOf(name), field }))
+      .map(([name, field]) => ({ name, nameBytes: encodeName(name), field }))
       .sort((a, b) => (a.name < b.name ? -1 : 1));
     stableFieldsByKind.set(kind, fields);
   }
   return fields;
 }
 
-function bytesOf(name: string): Uint8Array {
+function encodeName(name: string): Uint8Array {
   const bytes = new ContentBytes();
   bytes.text(name);
   return Uint8Array.from(bytes.written());

@@ -14,7 +14,7 @@ export class KnownEvents {
 
   /** @param bytes what `encodeEvent` made of the event, neither of which changes from now on */
   remember(event: AnyEvent, bytes: Uint8Array): void {
-    this.byCrc.set(crcOf(bytes), { bytes, event });
+    this.byCrc.set(computeCrc(bytes), { bytes, event });
     if (this.byCrc.size <= MOST_EVENTS) return;
     for (const oldest of this.byCrc.keys()) {
       this.byCrc.delete(oldest);
@@ -24,7 +24,7 @@ export class KnownEvents {
 
   /** The event of a record, which is forgotten then; null where it is not known. */
   take(bytes: Uint8Array): AnyEvent | null {
-    const crc = crcOf(bytes);
+    const crc = computeCrc(bytes);
     const known = this.byCrc.get(crc);
     if (known === undefined || Buffer.compare(known.bytes, bytes) !== 0) return null;
     this.byCrc.delete(crc);
@@ -33,7 +33,7 @@ export class KnownEvents {
 }
 
 /** −1 for what is too short for a record. */
-function crcOf(bytes: Uint8Array): number {
+function computeCrc(bytes: Uint8Array): number {
   if (bytes.length < CRC_POSITION + 4) return -1;
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).readUInt32LE(CRC_POSITION);
 }

@@ -6,7 +6,7 @@ import {
   type StepRecorded,
   type Usage,
 } from '../events/episode-events.js';
-import { type EventField, rulesOf, type Shape } from '../fields/field.js';
+import { type EventField, toRules, type Shape } from '../fields/field.js';
 import type { Json } from '../json/json.js';
 import { uuidFromBytes } from '../fields/uuid.js';
 import { textsOfMessages } from '../messages/message-text.js';
@@ -27,7 +27,7 @@ const VALUES = ['rewardNames', 'info', 'sampling', 'messages', 'usage'] as const
 
 const KIND = 'StepRecorded';
 const STEP_FIELDS: Readonly<Record<StepField, EventField<unknown>>> = EPISODE_EVENTS[KIND];
-const STEP_RULES = rulesOf(STEP_FIELDS);
+const STEP_RULES = toRules(STEP_FIELDS);
 const KIND_BYTES = Buffer.from(KIND);
 
 const isFine =

@@ -114,7 +114,7 @@ export type PayloadsOf<Kinds extends Readonly<Record<string, EventFields>>> = {
 };
 
 /** The rule of each field. */
-export function rulesOf<F extends EventFields>(fields: F): Readonly<Record<keyof F, Rule>> {
+export function toRules<F extends EventFields>(fields: F): Readonly<Record<keyof F, Rule>> {
   const entries = Object.entries(fields).map(([name, { rule }]) => [name, rule]);
   return Object.fromEntries(entries) as Record<keyof F, Rule>;
 }
@@ -158,7 +158,7 @@ export function listOf<T>(element: EventField<T>): EventField<readonly T[]> {
 }
 
 export function objectOf<F extends EventFields>(fields: F): EventField<ValuesOf<F>> {
-  return new EventField(rules.objectOf<F>(rulesOf(fields) as rules.FieldRules<F>), {
+  return new EventField(rules.objectOf<F>(toRules(fields) as rules.FieldRules<F>), {
     shape: { form: 'object', fields },
   });
 }

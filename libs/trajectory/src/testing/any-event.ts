@@ -224,13 +224,13 @@ export function anyEvent(kind: EventKind): fc.Arbitrary<AnyEvent> {
         ...common,
         kind,
         episodeId,
-        seq: placeOf(kind, payload, seq),
+        seq: choosePlace(kind, payload, seq),
       } as never) as AnyEvent;
     });
 }
 
 /** Place in the episode of an event with this content. */
-function placeOf(kind: EventKind, payload: object, otherwise: number): number {
+function choosePlace(kind: EventKind, payload: object, otherwise: number): number {
   if (kind === 'EpisodeStarted') return 0;
   if ('step' in payload && kind === 'StepRecorded') return Number(payload.step) + 1;
   return 'numSteps' in payload ? Number(payload.numSteps) + 1 : otherwise;

@@ -1,7 +1,7 @@
 import type { AnyEvent, EventKind } from '../events/event.js';
 import { EVENT_FIELDS } from '../events/event-fields.js';
 import { isEpisodeEventKind, isEventKind, SCHEMA_VERSIONS } from '../events/event-kinds.js';
-import { rulesOf, type EventFields } from '../fields/field.js';
+import { toRules, type EventFields } from '../fields/field.js';
 import { describeProblem, type Problem } from '../fields/problem.js';
 import { integerAtLeast, objectOf, uuid, type Rule } from '../fields/rules.js';
 import { episodeEventId } from '../ids/ids.js';
@@ -10,7 +10,7 @@ import { CONTROL_CHECKS } from './control-checks.js';
 import { EPISODE_CHECKS } from './episode-checks.js';
 
 const payloadRules = Object.fromEntries(
-  Object.entries<EventFields>(EVENT_FIELDS).map(([kind, fields]) => [kind, objectOf(rulesOf(fields))]),
+  Object.entries<EventFields>(EVENT_FIELDS).map(([kind, fields]) => [kind, objectOf(toRules(fields))]),
 ) as Readonly<Record<EventKind, Rule>>;
 
 const checks = { ...EPISODE_CHECKS, ...CONTROL_CHECKS } as Readonly<

@@ -52,7 +52,7 @@ export function addExamples(document: OpenAPIObject): OpenAPIObject {
       };
       const { request, response } = EXAMPLES[`${method.toUpperCase()} ${path}`] ?? {};
       setExample(requestBody, 'application/json', request);
-      setExample(requestBody, 'application/x-ndjson', linesOf(request));
+      setExample(requestBody, 'application/x-ndjson', findLines(request));
       for (const [status, answer] of Object.entries(responses)) {
         if (status === 'default') setExample(answer, 'application/problem+json', PROBLEM);
         else for (const type of ['application/json', 'text/event-stream']) setExample(answer, type, response);
@@ -63,7 +63,7 @@ export function addExamples(document: OpenAPIObject): OpenAPIObject {
 }
 
 /** The same records, each on a line. */
-function linesOf(request: Json | undefined): Json | undefined {
+function findLines(request: Json | undefined): Json | undefined {
   return Array.isArray(request) ? request.map((record) => `${JSON.stringify(record)}\n`).join('') : undefined;
 }
 

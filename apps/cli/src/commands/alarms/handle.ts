@@ -78,7 +78,7 @@ export async function silence(
   await withStore({ dataDir, upToDate: false }, async ({ log }) => {
     await writeSilence(log, run === undefined ? '' : (await findRun(log, run)).runId, payload);
   });
-  const end = isoTimeOf(untilUs);
+  const end = toIsoTime(untilUs);
   if (json === true) console.log(JSON.stringify({ until: end }));
   else console.log(`silenced ${name} until ${end}`);
 }
@@ -96,7 +96,7 @@ export async function unsilence(name: string, { dataDir, json, run }: HandleOpti
     await writeSilence(log, runId, ended);
     return endedAtUs;
   });
-  if (json === true) console.log(JSON.stringify({ until: isoTimeOf(untilUs) }));
+  if (json === true) console.log(JSON.stringify({ until: toIsoTime(untilUs) }));
   else console.log(`ended the silence of ${name}`);
 }
 
@@ -107,7 +107,7 @@ async function writeSilence(log: EventLog, runId: string, payload: AlarmSilenced
   control.close();
 }
 
-function isoTimeOf(us: number): string {
+function toIsoTime(us: number): string {
   return new Date(Math.floor(us / 1000)).toISOString();
 }
 

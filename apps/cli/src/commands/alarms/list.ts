@@ -21,7 +21,7 @@ export async function list({ dataDir, json, run }: ListOptions): Promise<void> {
   });
   if (json === true) console.log(JSON.stringify(alarms, null, 2));
   else if (alarms.length === 0) console.log('no alarms');
-  else console.log(renderRecords(alarms.map(rowOf)));
+  else console.log(renderRecords(alarms.map(toRow)));
 }
 
 interface WantedAlarms {
@@ -54,7 +54,7 @@ interface AlarmPage {
   readonly nextCursor: string | null;
 }
 
-function rowOf({ rule, runId, runName, acknowledgement, silence, ...alarm }: AlarmItem) {
+function toRow({ rule, runId, runName, acknowledgement, silence, ...alarm }: AlarmItem) {
   return {
     alarm: nameOfRule(rule),
     run: runId === '' ? '' : `${runName} (${runId.slice(-8)})`,

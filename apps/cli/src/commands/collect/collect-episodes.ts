@@ -18,7 +18,7 @@ import type { BackendChoice } from '@retrace/process';
 import type { StoreSession } from '../../services/connection.js';
 import { withStore } from '../../services/store-session.js';
 import { withInterrupt } from '../../terminal/with-interrupt.js';
-import { checkpointsOf } from '../../services/checkpoints.js';
+import { openCheckpoints } from '../../services/checkpoints.js';
 import { counted } from '../../terminal/counted.js';
 
 interface CollectOptions extends CommonOptions {
@@ -82,7 +82,7 @@ async function collectIntoLog(
         sampling,
         log: session.log,
         control,
-        checkpoints: checkpointsOf(session.directory),
+        checkpoints: openCheckpoints(session.directory),
         engine: `retrace ${name}`,
         codeVersion: await readCodeVersion(),
         signal,

@@ -54,7 +54,7 @@ export async function create(name: string, options: CreateOptions): Promise<void
         nGramWords: options.nGram,
         createdAt: new Date().toISOString(),
         codeVersion: await readCodeVersion(),
-        log: await positionOf(session.log),
+        log: await readPosition(session.log),
         signal,
       }),
     );
@@ -71,7 +71,7 @@ async function* rowsOf(session: StoreSession, sql: string): AsyncGenerator<Selec
     yield JSON.parse(line) as SelectionRow;
 }
 
-async function positionOf(log: EventLog): Promise<DatasetManifest['log']> {
+async function readPosition(log: EventLog): Promise<DatasetManifest['log']> {
   const partitions = Array.from({ length: log.numPartitions('trajectories') }, (_, p) => p);
   const endOffsets = await Promise.all(partitions.map((p) => log.endOffset('trajectories', p)));
   return { logId: log.logId, endOffsets };

@@ -10,7 +10,7 @@ export interface FilterOptions {
 }
 
 /** The filter as the store takes it, with times in microseconds. */
-export async function filterOf(log: EventLog, { run, code, since, until }: FilterOptions) {
+export async function makeFilter(log: EventLog, { run, code, since, until }: FilterOptions) {
   return {
     ...(run !== undefined && { runId: await findRunId(log, run) }),
     ...(code !== undefined && { code }),

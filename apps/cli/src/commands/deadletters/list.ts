@@ -2,7 +2,7 @@ import { listDeadLetters } from '@retrace/store';
 import type { CommonOptions } from '../../options.js';
 import { withStore } from '../../services/store-session.js';
 import { renderRecords } from '../../terminal/table.js';
-import { filterOf, type FilterOptions } from './filter.js';
+import { makeFilter, type FilterOptions } from './filter.js';
 
 interface ListOptions extends CommonOptions, FilterOptions {
   readonly limit: number;
@@ -11,7 +11,7 @@ interface ListOptions extends CommonOptions, FilterOptions {
 /** Prints dead letters in log order. */
 export async function list(options: ListOptions): Promise<void> {
   const entries = await withStore(options, async ({ client, log }) =>
-    listDeadLetters(client, { ...(await filterOf(log, options)), limit: options.limit }),
+    listDeadLetters(client, { ...(await makeFilter(log, options)), limit: options.limit }),
   );
   if (options.json === true) console.log(JSON.stringify(entries, null, 2));
   else console.log(entries.length === 0 ? 'no dead letters' : renderRecords(entries));

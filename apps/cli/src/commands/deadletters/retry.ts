@@ -1,7 +1,7 @@
 import { retryDeadLetters } from '@retrace/store';
 import type { CommonOptions } from '../../options.js';
 import { withStore } from '../../services/store-session.js';
-import { filterOf, type FilterOptions } from './filter.js';
+import { makeFilter, type FilterOptions } from './filter.js';
 
 interface RetryOptions extends CommonOptions, FilterOptions {
   readonly dryRun?: true;
@@ -15,7 +15,7 @@ export async function retry(options: RetryOptions): Promise<void> {
       client,
       maxEventBytes: log.maxEventBytes,
       dryRun,
-      ...(await filterOf(log, options)),
+      ...(await makeFilter(log, options)),
     }),
   );
   if (options.json === true) {

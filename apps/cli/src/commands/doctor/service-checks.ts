@@ -29,7 +29,7 @@ export function checkLog({ log }: Services): Promise<CheckResult> {
           }
         : { verdict: 'ok', detail };
     } catch (error) {
-      return { verdict: 'fail', detail: `${sentenceOf(error)}; ${adviceOnLog(error)}` };
+      return { verdict: 'fail', detail: `${describeError(error)}; ${adviceOnLog(error)}` };
     }
   });
 }
@@ -61,14 +61,14 @@ export function checkStore({ storeUrl, storeCluster, directory }: Services): Pro
       if (storeCluster === null) return { verdict, detail };
       return { verdict: verdict === 'ok' ? 'warn' : verdict, detail: `${detail}; ${CLUSTER_NOTICE}` };
     } catch (error) {
-      return { verdict: 'fail', detail: `${sentenceOf(error)}; ${adviceOnStore(error)}` };
+      return { verdict: 'fail', detail: `${describeError(error)}; ${adviceOnStore(error)}` };
     } finally {
       await client.close();
     }
   });
 }
 
-function sentenceOf(error: unknown): string {
+function describeError(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 

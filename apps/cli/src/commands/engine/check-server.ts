@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import {
-  baseModelsOf,
+  listBaseModels,
   checkServer,
   readAdapterFile,
   TinkerClient,
@@ -37,10 +37,10 @@ export async function checkEngineServer(options: CheckServerOptions): Promise<vo
   const { url, rank, tokenFile, json } = options;
   const client = await openClient(url, tokenFile);
   try {
-    const baseModel = options.baseModel ?? onlyOne(await baseModelsOf(client));
+    const baseModel = options.baseModel ?? onlyOne(await listBaseModels(client));
     const found = await checkServer(client, { model: { baseModel, rank }, readAdapter: readAdapterFile });
     if (json === true) console.log(JSON.stringify({ url: client.url, baseModel, rank, ...found }, null, 2));
-    else console.log(renderTable(['promise', 'found', 'so'], rowsOf(found)));
+    else console.log(renderTable(['promise', 'found', 'so'], listRows(found)));
   } catch (error) {
     if (!(error instanceof TinkerError)) throw error;
     const code = error.code === 'NO_ANSWER' ? 'ENGINE_UNAVAILABLE' : 'CHECK_FAILED';
@@ -65,7 +65,7 @@ function onlyOne(models: readonly string[]): string {
   throw new CliError('OPTION_INVALID', `--base-model: is required, as the server ${found}`);
 }
 
-function rowsOf(found: CheckedServer): readonly (readonly [string, string, string])[] {
+function listRows(found: CheckedServer): readonly (readonly [string, string, string])[] {
   const isMean = found.reduction === 'datumMean';
   return [
     [

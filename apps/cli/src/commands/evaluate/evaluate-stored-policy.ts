@@ -26,7 +26,7 @@ import type { BackendChoice } from '@retrace/process';
 import type { StoreSession } from '../../services/connection.js';
 import { findRun } from '../../run/find-run.js';
 import { sayChosenRun } from '../../run/said-runs.js';
-import { checkpointsOf } from '../../services/checkpoints.js';
+import { openCheckpoints } from '../../services/checkpoints.js';
 
 interface EvaluationRequest {
   readonly run: string;
@@ -66,7 +66,7 @@ export async function evaluateStoredPolicy(
 ): Promise<EvaluationReport> {
   const run = await findRun(log, request.run);
   const { runId } = run;
-  const checkpoints = checkpointsOf(directory);
+  const checkpoints = openCheckpoints(directory);
   const { run: policyRun, policy } = await findPolicy(run, request.policy, {
     log,
     checkpoints,

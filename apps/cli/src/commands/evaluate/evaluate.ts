@@ -33,7 +33,7 @@ export async function evaluate({
   episodes,
   ...request
 }: EvaluateOptions): Promise<void> {
-  const estimators = estimatorsOf(names);
+  const estimators = listEstimators(names);
   const report = await withStore({ dataDir }, (session) =>
     evaluateStoredPolicy(session, {
       ...request,
@@ -48,7 +48,7 @@ export async function evaluate({
 }
 
 /** @throws CliError `ESTIMATOR_UNKNOWN`, naming the near ones */
-function estimatorsOf(names: readonly string[] | undefined): readonly PolicyEstimator[] {
+function listEstimators(names: readonly string[] | undefined): readonly PolicyEstimator[] {
   if (names === undefined) return POLICY_ESTIMATORS;
   return names.map((name) => {
     const known = POLICY_ESTIMATORS.find((estimator) => estimator === name);

@@ -1,12 +1,12 @@
 import { readControlState } from '@retrace/log';
 import { PolicyError, type CheckpointFiles } from '@retrace/policy/checkpoints';
-import { checkpointFilesOf } from '@retrace/runs';
+import { listCheckpointFiles } from '@retrace/runs';
 import { exportRun, readDeletedRuns, readRunHashes } from '@retrace/store';
 import type { CommonOptions } from '../../options.js';
 import { findRunId } from '../../run/find-run.js';
 import type { StoreSession } from '../../services/connection.js';
 import { withStore } from '../../services/store-session.js';
-import { checkpointsOf } from '../../services/checkpoints.js';
+import { openCheckpoints } from '../../services/checkpoints.js';
 import { counted } from '../../terminal/counted.js';
 
 interface ExportOptions extends CommonOptions {
@@ -54,7 +54,7 @@ async function exportFrom(session: StoreSession, { run, path, withCheckpoints }:
     runId,
     path,
     deletedRuns: await readDeletedRuns(log),
-    ...(withCheckpoints && { checkpoints: readCheckpoints(log, checkpointsOf(directory), runId) }),
+    ...(withCheckpoints && { checkpoints: readCheckpoints(log, openCheckpoints(directory), runId) }),
     // The rows of an unfinished run may change while its file is written, so only an ended run gets a hash.
     ...(before !== undefined && (await hasEnded(log, runId)) && { rowHash: before.rowHash }),
   });
@@ -68,7 +68,7 @@ async function hasEnded(log: StoreSession['log'], runId: string): Promise<boolea
 async function* readCheckpoints(log: StoreSession['log'], files: CheckpointFiles, runId: string) {
   // Checkpoints may have shards in common.
   const exported = new Set<string>();
-  for (const ref of (await checkpointFilesOf(log)).get(runId)?.values() ?? []) {
+  for (const ref of (await listCheckpointFiles(log)).get(runId)?.values() ?? []) {
     const all = await files.filesOf(ref).catch(nothingWhereMissing);
     for (const { sha256, sizeBytes } of all ?? []) {
       if (exported.has(sha256)) continue;

@@ -57,7 +57,7 @@ class Space {
 
   /** Takes the bytes of a value if they are there, and says whether they were. */
   take(value: unknown): boolean {
-    const sizeBytes = sizeOf(value);
+    const sizeBytes = measureSize(value);
     if (sizeBytes > this.leftBytes) return false;
     this.leftBytes -= sizeBytes;
     return true;
@@ -126,7 +126,7 @@ async function readMetrics(
   for (const maxPoints of MAX_POINTS) {
     const metrics = { [`${ofRun}/metrics`]: await api.get(`${ofRun}/metrics?maxPoints=${maxPoints}`) };
     if (space.take([facts, metrics])) return metrics;
-    neededBytes = sizeOf([facts, metrics]) + FACTS_BYTES + forEpisodes;
+    neededBytes = measureSize([facts, metrics]) + FACTS_BYTES + forEpisodes;
   }
   throw new CliError(
     'OPTION_INVALID',
@@ -239,6 +239,6 @@ export function inScript(value: unknown): string {
   return JSON.stringify(value).replaceAll('<', String.raw`\u003c`);
 }
 
-function sizeOf(value: unknown): number {
+function measureSize(value: unknown): number {
   return Buffer.byteLength(inScript(value));
 }

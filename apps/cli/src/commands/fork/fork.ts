@@ -23,7 +23,7 @@ import { withStore } from '../../services/store-session.js';
 import { withInterrupt } from '../../terminal/with-interrupt.js';
 import { printForks } from './print-forks.js';
 import { readForkReport, type ForkReport } from './read-fork-report.js';
-import { checkpointsOf } from '../../services/checkpoints.js';
+import { openCheckpoints } from '../../services/checkpoints.js';
 
 interface ForkOptions extends CommonOptions {
   readonly run: string;
@@ -85,7 +85,7 @@ async function forkInSession(
     ...{ runId, episodeId, step },
   });
   const { recipe } = control.run(point.origin.runId).started;
-  const environment = await openEnvironment(environmentOf(recipe, options.environment));
+  const environment = await openEnvironment(readEnvironment(recipe, options.environment));
   let result: ForkResult;
   try {
     requireSame(environment.spec, point);
@@ -103,7 +103,7 @@ async function play(
   { policy, forks, action, greedy, chance, seed, trainable, backend }: Omit<ForkOptions, keyof CommonOptions>,
 ): Promise<ForkResult> {
   const { name } = await openBackend(backend === undefined ? {} : { prefer: [backend] });
-  const checkpoints = checkpointsOf(session.directory);
+  const checkpoints = openCheckpoints(session.directory);
   const player = await openForkPlayer({
     ...{ control, checkpoints, spec, point, signal },
     policy: policy === undefined ? null : wholePolicyName(policy, control.state.runs, spec.name),
@@ -123,7 +123,7 @@ async function play(
 }
 
 /** The environment that a run's episodes were played in, or the one that the user names. */
-function environmentOf(recipe: Json, named: string | undefined): string | EnvironmentRecipe {
+function readEnvironment(recipe: Json, named: string | undefined): string | EnvironmentRecipe {
   if (named !== undefined) return resolveEnvironment(named);
   const { environment } = recipe as { readonly environment?: string | EnvironmentRecipe };
   if (environment !== undefined) return environment;

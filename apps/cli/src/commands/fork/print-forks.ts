@@ -31,12 +31,12 @@ export function printForks({ runId, parent, forks, values, contextDifference }: 
         '95 % from',
         'to',
       ],
-      values.map((row) => rowOf(row, returnFromStep)),
+      values.map((row) => toRow(row, returnFromStep)),
     ),
   );
 }
 
-function rowOf(row: StepValueRow, happened: number | null): string[] {
+function toRow(row: StepValueRow, happened: number | null): string[] {
   const difference = (value: number | null) =>
     value === null || happened === null ? null : value - happened;
   return [

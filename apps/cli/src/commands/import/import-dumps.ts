@@ -186,11 +186,11 @@ async function statedFacts({ temperature, logprobs, tokenizer }: ImportOptions):
   return {
     ...(temperature !== undefined && { temperature }),
     ...(logprobs !== undefined && { logprobMode: logprobs }),
-    ...(tokenizer !== undefined && { tokenizerHash: await tokenizerHashOf(tokenizer) }),
+    ...(tokenizer !== undefined && { tokenizerHash: await hashTokenizer(tokenizer) }),
   };
 }
 
-async function tokenizerHashOf(directory: string): Promise<string> {
+async function hashTokenizer(directory: string): Promise<string> {
   const { openPolicyText } = await import('@retrace/policy');
   return (await openPolicyText({ tokenizer: 'model', words: null, directory })).tokenizer.hash;
 }

@@ -5,7 +5,7 @@ import { CliError } from '../../cli-error.js';
 import type { CommonOptions } from '../../options.js';
 import type { StoreSession } from '../../services/connection.js';
 import { withStore } from '../../services/store-session.js';
-import { checkpointsOf } from '../../services/checkpoints.js';
+import { openCheckpoints } from '../../services/checkpoints.js';
 import { counted } from '../../terminal/counted.js';
 
 /**
@@ -52,7 +52,7 @@ async function importInto(session: StoreSession, path: string): Promise<ImportRe
       `Run ${runId} of ${path} is in this log already; delete it first to import it again`,
     );
   }
-  const files = checkpointsOf(directory);
+  const files = openCheckpoints(directory);
   await session.catchUp();
   if (await hasTraces(client, runId)) {
     // An earlier import was cut short: its rows have no start event, so no command lists that run.

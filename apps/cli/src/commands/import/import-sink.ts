@@ -1,4 +1,4 @@
-import { episodeIdOf, RecordingError, type Recorder } from '@retrace/recording';
+import { toEpisodeId, RecordingError, type Recorder } from '@retrace/recording';
 import type { CurrentReward, RecordSink } from '@retrace/importers';
 import { amongEpisodes } from '@retrace/store';
 import type { Json } from '@retrace/trajectory';
@@ -39,13 +39,13 @@ export function importSink(
       const [row] = await client.queryRows<{ readonly numSteps: number }>(
         `SELECT toUInt32(num_steps) AS numSteps FROM episodes
          WHERE run_id = {runId:String} AND episode_id = {episodeId:String} AND sealed`,
-        { params: { runId, episodeId: episodeIdOf(runId, episode) } },
+        { params: { runId, episodeId: toEpisodeId(runId, episode) } },
       );
       return row?.numSteps ?? null;
     },
     currentRewards: async (episodes) => {
       await catchUp();
-      const names = new Map(episodes.map((episode) => [episodeIdOf(runId, episode), episode]));
+      const names = new Map(episodes.map((episode) => [toEpisodeId(runId, episode), episode]));
       const rows = await client.queryRows<Omit<CurrentReward, 'episode'> & { readonly episodeId: string }>(
         `SELECT episode_id AS episodeId, step, name, value, source, rationale FROM current_rewards
          WHERE run_id = {runId:String} AND ${amongEpisodes([...names.keys()])}`,
@@ -55,7 +55,7 @@ export function importSink(
     },
     importedNotes: async (episodes) => {
       await catchUp();
-      const names = new Map(episodes.map((episode) => [episodeIdOf(runId, episode), episode]));
+      const names = new Map(episodes.map((episode) => [toEpisodeId(runId, episode), episode]));
       const rows = await client.queryRows<ImportedNotesRow>(importedNotesSql([...names.keys()]), {
         params: { runId },
       });

@@ -1,14 +1,14 @@
 import {
   KeyDirectory,
-  keyIdOf,
-  keyPrefixOf,
+  parseKeyId,
+  formatKeyPrefix,
   keyStateAt,
   type KeyScope,
   type StoredKey,
 } from '@retrace/process';
 import { CliError } from '../../cli-error.js';
 import type { CommonOptions } from '../../options.js';
-import { dataDirectoryAt, keyDirectoryOf } from '../../data-directory/environment.js';
+import { dataDirectoryAt, locateKeys } from '../../data-directory/environment.js';
 import { renderRecords } from '../../terminal/table.js';
 
 interface CreateOptions extends CommonOptions {
@@ -22,9 +22,9 @@ interface CreateOptions extends CommonOptions {
 export async function createKey({ dataDir, json, name, scopes, expiresIn }: CreateOptions): Promise<void> {
   const nowMs = Date.now();
   const expiresAt = expiresIn === undefined ? null : new Date(nowMs + expiresIn).toISOString();
-  const { key, stored } = await directoryOf(dataDir).create({ name, scopes, expiresAt }, nowMs);
+  const { key, stored } = await locateKeyDirectory(dataDir).create({ name, scopes, expiresAt }, nowMs);
   if (json === true) {
-    console.log(JSON.stringify({ key, ...shownOf(stored, nowMs) }));
+    console.log(JSON.stringify({ key, ...toShownKey(stored, nowMs) }));
     return;
   }
   console.log(key);
@@ -35,11 +35,11 @@ export async function createKey({ dataDir, json, name, scopes, expiresIn }: Crea
 
 /** Prints all keys, the oldest first. */
 export async function listKeys({ dataDir, json }: CommonOptions): Promise<void> {
-  const directory = directoryOf(dataDir);
+  const directory = locateKeyDirectory(dataDir);
   const nowMs = Date.now();
   const { keys, damaged } = await directory.list();
   const shown = await Promise.all(
-    keys.map(async (key) => ({ ...shownOf(key, nowMs), lastUsedAt: await directory.lastUse(key.id) })),
+    keys.map(async (key) => ({ ...toShownKey(key, nowMs), lastUsedAt: await directory.lastUse(key.id) })),
   );
   if (json === true) {
     console.log(JSON.stringify({ keys: shown, damaged }, null, 2));
@@ -59,17 +59,17 @@ export async function listKeys({ dataDir, json }: CommonOptions): Promise<void> 
  * @throws CliError `KEY_UNKNOWN` or `KEY_AMBIGUOUS`
  */
 export async function revokeKey(named: string, { dataDir, json }: CommonOptions): Promise<void> {
-  const directory = directoryOf(dataDir);
+  const directory = locateKeyDirectory(dataDir);
   const { keys } = await directory.list();
   const nowMs = Date.now();
   const revoked = await directory.revoke(findKey(keys, named, nowMs), nowMs);
-  if (json === true) console.log(JSON.stringify(shownOf(revoked, nowMs)));
-  else console.log(`revoked ${keyPrefixOf(revoked)} (${revoked.name})`);
+  if (json === true) console.log(JSON.stringify(toShownKey(revoked, nowMs)));
+  else console.log(`revoked ${formatKeyPrefix(revoked)} (${revoked.name})`);
 }
 
 /** Of several keys of one name, only those that can still be used count. */
 function findKey(keys: readonly StoredKey[], named: string, nowMs: number): StoredKey {
-  const id = keyIdOf(named) ?? named.replace(/^retrace_/, '');
+  const id = parseKeyId(named) ?? named.replace(/^retrace_/, '');
   const byId = keys.find((key) => key.id === id);
   if (byId !== undefined) return byId;
   const byName = keys.filter((key) => key.name === named && keyStateAt(key, nowMs) === 'active');
@@ -82,16 +82,16 @@ function findKey(keys: readonly StoredKey[], named: string, nowMs: number): Stor
   }
   throw new CliError(
     'KEY_AMBIGUOUS',
-    `${byName.length} API keys have the name "${named}": ${byName.map(keyPrefixOf).join(', ')}; give the prefix of one`,
+    `${byName.length} API keys have the name "${named}": ${byName.map(formatKeyPrefix).join(', ')}; give the prefix of one`,
   );
 }
 
 /** A key as it is shown to people and programs: without its hash. */
-function shownOf(key: StoredKey, nowMs: number) {
+function toShownKey(key: StoredKey, nowMs: number) {
   const { id, name, scopes, createdAt, expiresAt, revokedAt } = key;
   return {
     id,
-    prefix: keyPrefixOf(key),
+    prefix: formatKeyPrefix(key),
     name,
     scopes,
     state: keyStateAt(key, nowMs),
@@ -101,6 +101,6 @@ function shownOf(key: StoredKey, nowMs: number) {
   };
 }
 
-function directoryOf(dataDir: string): KeyDirectory {
-  return new KeyDirectory(keyDirectoryOf(dataDirectoryAt(dataDir)));
+function locateKeyDirectory(dataDir: string): KeyDirectory {
+  return new KeyDirectory(locateKeys(dataDirectoryAt(dataDir)));
 }

@@ -45,11 +45,11 @@ export class ApiConnection {
       ...(this.key !== null && { authorization: `Bearer ${this.key}` }),
     };
     const request = { method, headers, signal, body: body && JSON.stringify(body) };
-    const { status, ok, text } = await answerOf(`${url}${path}`, request).catch((cause: unknown) => {
+    const { status, ok, text } = await fetchAnswer(`${url}${path}`, request).catch((cause: unknown) => {
       if (signal?.aborted) throw cause;
       throw new ApiRefusal(`the server at ${url} does not answer; "retrace up" starts one`, { cause });
     });
-    if (!ok) throw new ApiRefusal(refusalOf(status, text));
+    if (!ok) throw new ApiRefusal(describeRefusal(status, text));
     if (text === '') return null;
     try {
       return JSON.parse(text) as unknown;
@@ -65,12 +65,12 @@ interface Session {
   readonly scopes: readonly KeyScope[];
 }
 
-async function answerOf(url: string, request: RequestInit) {
+async function fetchAnswer(url: string, request: RequestInit) {
   const response = await fetch(url, request);
   return { status: response.status, ok: response.ok, text: await response.text() };
 }
 
-function refusalOf(status: number, text: string): string {
+function describeRefusal(status: number, text: string): string {
   try {
     const { code, detail } = JSON.parse(text) as { readonly code?: string; readonly detail?: string };
     if (typeof detail === 'string') return `${code ?? status}: ${detail}`;

@@ -8,7 +8,7 @@ import { readVersion } from '../../installation.js';
 import type { CommonOptions } from '../../options.js';
 import { ApiRefusal, ApiConnection } from './api-connection.js';
 import {
-  operationOf,
+  readOperation,
   type ApiDocument,
   type ApiRequest,
   type Arguments,
@@ -46,7 +46,7 @@ export async function mcp({ dataDir, url, allowControl }: McpOptions): Promise<v
   );
   const [document, scopes] = await read(api);
   const tools = offeredTools(scopes, allowControl === true).map((tool) => ({
-    ...{ api, tool, operation: operationOf(document, tool.operation) },
+    ...{ api, tool, operation: readOperation(document, tool.operation) },
   }));
   const serving = serveStdio(() => {
     const server = new McpServer(
@@ -102,7 +102,7 @@ function register(server: McpServer, { api, tool, operation }: OfferedTool): voi
     },
     async (given, { mcpReq: { signal } }) => {
       try {
-        return resultOf(await answer(api, tool, requestOf(given), signal), tool);
+        return toResult(await answer(api, tool, requestOf(given), signal), tool);
       } catch (error) {
         if (error instanceof ApiRefusal || error instanceof CliError) return failed(error.message);
         throw error;
@@ -143,7 +143,7 @@ async function answer(
   return asked;
 }
 
-function resultOf(value: unknown, { shortening }: Tool): CallToolResult {
+function toResult(value: unknown, { shortening }: Tool): CallToolResult {
   const text = JSON.stringify(shortening === undefined ? value : shortening.shorten(value));
   if (text.length <= MAX_CHARACTERS) return { content: [{ type: 'text', text }] };
   const rule = `the answer has ${text.length} characters, at most ${MAX_CHARACTERS} are given`;

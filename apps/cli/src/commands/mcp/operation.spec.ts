@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { operationOf, type ApiDocument } from './operation.js';
+import { readOperation, type ApiDocument } from './operation.js';
 import { offeredTools, TOOLS } from './tools.js';
 
 const document = JSON.parse(
@@ -9,7 +9,7 @@ const document = JSON.parse(
 
 describe('the tools of `retrace mcp`', () => {
   it('are operations that the API has, each with words of its own and a schema of an object', () => {
-    const described = TOOLS.map(({ operation }) => operationOf(document, operation));
+    const described = TOOLS.map(({ operation }) => readOperation(document, operation));
     for (const { description, inputSchema } of described) {
       expect(description).toMatch(/^[A-Z].{15}/);
       expect(inputSchema).toMatchObject({ type: 'object', additionalProperties: false });
@@ -29,7 +29,7 @@ describe('the tools of `retrace mcp`', () => {
   });
 
   it('take path, query and body as one list of arguments, under the rules of the API', () => {
-    const { inputSchema, requestOf } = operationOf(
+    const { inputSchema, requestOf } = readOperation(
       document,
       'GET /api/runs/{runId}/updates/{updateNumber}/inputs',
     );
@@ -43,7 +43,7 @@ describe('the tools of `retrace mcp`', () => {
       method: 'GET',
       path: '/api/runs/latest/updates/4/inputs?sort=share&success=false',
     });
-    const asking = operationOf(document, 'POST /api/runs/{runId}/what-ifs');
+    const asking = readOperation(document, 'POST /api/runs/{runId}/what-ifs');
     expect(asking.inputSchema.required).toEqual(['runId', 'updateNumber']);
     expect(asking.requestOf({ runId: 'a/b', updateNumber: 2, set: ['loss.clipHigh=0.1'] })).toEqual({
       method: 'POST',
@@ -65,6 +65,8 @@ describe('the tools of `retrace mcp`', () => {
 
   it('name the version of a server that lacks one', () => {
     const old = { ...document, paths: {}, info: { version: '0.0.1' } };
-    expect(() => operationOf(old, 'GET /api/runs')).toThrow(/server of version 0.0.1 has no GET \/api\/runs/);
+    expect(() => readOperation(old, 'GET /api/runs')).toThrow(
+      /server of version 0.0.1 has no GET \/api\/runs/,
+    );
   });
 });

@@ -50,7 +50,7 @@ export interface Operation {
  * @param name method and path: `GET /api/runs/{runId}`
  * @throws CliError `SERVER_INCOMPATIBLE` where the server has no such operation
  */
-export function operationOf(document: ApiDocument, name: string): Operation {
+export function readOperation(document: ApiDocument, name: string): Operation {
   const [method, path] = name.split(' ');
   const operation = document.paths[path]?.[method.toLowerCase()];
   if (operation === undefined) {
@@ -58,12 +58,12 @@ export function operationOf(document: ApiDocument, name: string): Operation {
     throw new CliError('SERVER_INCOMPATIBLE', `${what}; use the retrace command of its version`);
   }
   const parameters = (operation.parameters ?? []).filter((one) => one.in === 'path' || one.in === 'query');
-  const body = bodyOf(document, operation);
+  const body = findBody(document, operation);
   return {
     description: [operation.summary, operation.description].filter(Boolean).join('. '),
     inputSchema: {
       type: 'object',
-      properties: { ...Object.fromEntries(parameters.map(propertyOf)), ...body?.properties },
+      properties: { ...Object.fromEntries(parameters.map(toProperty)), ...body?.properties },
       required: [
         ...parameters.filter((one) => one.required === true).map((one) => one.name),
         ...(body?.required ?? []),
@@ -72,7 +72,7 @@ export function operationOf(document: ApiDocument, name: string): Operation {
     },
     requestOf: (given) => ({
       method,
-      path: addressOf(path, parameters, given),
+      path: makeAddress(path, parameters, given),
       ...(body && { body: pick(given, Object.keys(body.properties)) }),
     }),
   };
@@ -83,7 +83,7 @@ interface Body {
   readonly required?: readonly string[];
 }
 
-function bodyOf(document: ApiDocument, { requestBody }: DocumentedOperation): Body | null {
+function findBody(document: ApiDocument, { requestBody }: DocumentedOperation): Body | null {
   const schema = requestBody?.content['application/json'].schema;
   if (schema === undefined) return null;
   const name = typeof schema.$ref === 'string' ? schema.$ref.split('/').at(-1) : undefined;
@@ -91,12 +91,12 @@ function bodyOf(document: ApiDocument, { requestBody }: DocumentedOperation): Bo
 }
 
 /** In a path a number is a text, which agents need not know. */
-function propertyOf({ name, in: place, description, schema }: Parameter): [string, Schema] {
+function toProperty({ name, in: place, description, schema }: Parameter): [string, Schema] {
   const type = place === 'path' ? { type: ['string', 'integer'] } : {};
   return [name, { ...schema, ...type, ...(description !== undefined && { description }) }];
 }
 
-function addressOf(path: string, parameters: readonly Parameter[], given: Arguments): string {
+function makeAddress(path: string, parameters: readonly Parameter[], given: Arguments): string {
   const query = new URLSearchParams();
   let address = path;
   for (const { name, in: place } of parameters) {

@@ -40,12 +40,14 @@ export const withFewEpisodes: Shortening = {
     const updates = whatIf.updates.map(({ episodes, everyToken: _, ...update }) => ({
       ...update,
       numEpisodesLeftOut: Math.max(0, episodes.length - MOST_EPISODES),
-      episodes: [...episodes].sort((a, b) => differenceOf(b) - differenceOf(a)).slice(0, MOST_EPISODES),
+      episodes: [...episodes]
+        .sort((a, b) => computeDifference(b) - computeDifference(a))
+        .slice(0, MOST_EPISODES),
     }));
     return { ...whatIf, updates };
   },
 };
 
-function differenceOf({ recordedAdvantage, changedAdvantage }: ComparedEpisode): number {
+function computeDifference({ recordedAdvantage, changedAdvantage }: ComparedEpisode): number {
   return Math.abs((recordedAdvantage ?? 0) - (changedAdvantage ?? 0));
 }

@@ -30,9 +30,9 @@ import { withInterrupt } from '../../terminal/with-interrupt.js';
 import type { PlayRequest } from './play-request.js';
 import type { PolicyPrice } from './policy-price.js';
 import { printPlay } from './print-play.js';
-import { commandOf, endRuns, StartedAttempts } from './started-attempts.js';
+import { describeCommand, endRuns, StartedAttempts } from './started-attempts.js';
 import { requirePlace, whereToPlay } from './where-to-play.js';
-import { checkpointsOf } from '../../services/checkpoints.js';
+import { openCheckpoints } from '../../services/checkpoints.js';
 
 /** A play under way. */
 interface Playing {
@@ -132,12 +132,12 @@ async function playPolicy(
   const player = await openPlayer({
     name: started.samePolicy(policy, spec.name) ?? wholePolicyName(policy, control.state.runs, spec.name),
     ...{ control, spec, recipe, signal, maxSlots: maxConcurrent },
-    checkpoints: checkpointsOf(session.directory),
+    checkpoints: openCheckpoints(session.directory),
     sampling: withoutUndefined({ temperature, topK, topP, greedy }),
     apiKeyVariable: options.apiKeyVariable,
     variables: commandEnvironment,
   });
-  const record = recordOf({ playId, policy, player, numPlanned, numRuns, options });
+  const record = toRecord({ playId, policy, player, numPlanned, numRuns, options });
   try {
     await playTasks({
       ...{ control, spec, player, selections, maxConcurrent, engine, signal },
@@ -149,7 +149,7 @@ async function playPolicy(
         tags: ['play', playTag(playId)],
       },
       describe: ({ group, groupMember }, { seed }) => {
-        const family = familyOf(spec, group.sampled.task);
+        const family = readFamily(spec, group.sampled.task);
         const task: PlayedTask = { seed, task: group.place, attempt: groupMember, family };
         return { play: { ...task } };
       },
@@ -163,7 +163,7 @@ async function playPolicy(
   }
 }
 
-function recordOf({
+function toRecord({
   player,
   options,
   ...record
@@ -176,8 +176,8 @@ function recordOf({
     ...{ ...record, description },
     greedy: options.greedy ?? false,
     hasOwnTokens,
-    price: priceOf(record.policy, options.prices),
-    command: commandOf(options),
+    price: findPrice(record.policy, options.prices),
+    command: describeCommand(options),
   };
 }
 
@@ -213,7 +213,7 @@ function requireKnownPrices({ prices, policies }: PlayRequest): void {
   throw new CliError('OPTION_INVALID', message);
 }
 
-function priceOf(policy: string, prices: readonly PolicyPrice[]): PlayPrice | null {
+function findPrice(policy: string, prices: readonly PolicyPrice[]): PlayPrice | null {
   const own = prices.findLast((price) => price.policy === policy);
   return (own ?? prices.findLast((price) => price.policy === null))?.price ?? null;
 }
@@ -223,7 +223,7 @@ function requireAgent(policy: string, spec: EnvironmentSpec): void {
 }
 
 /** '' where the environment has no families, or the task could not be drawn. */
-function familyOf(spec: EnvironmentSpec, task: Json): string {
+function readFamily(spec: EnvironmentSpec, task: Json): string {
   return task === null ? '' : (spec.familyOf?.(task) ?? '');
 }
 

@@ -34,7 +34,7 @@ function figures(rows: readonly PlayRow[]): [string[], (string | number)[][]] {
     ...['return', 'steps', 'tokens in', 'out', 'cost $'],
   ];
   const cells = rows.map((row) => [
-    ...[row.policy, row.environment, row.split, partOf(row), row.numEpisodes, row.numFailed],
+    ...[row.policy, row.environment, row.split, formatPart(row), row.numEpisodes, row.numFailed],
     ...[row.successRate, row.successLow, row.successHigh].map((value) => fixed(value, 3)),
     ...ks.map((k) => fixed(row.passAtK.find((pass) => pass.k === k)?.pass ?? null, 3)),
     ...[fixed(row.meanReturn, 3), fixed(row.meanSteps, 1)],
@@ -69,7 +69,7 @@ function printFailures(rows: readonly PlayRow[]): void {
   }
 }
 
-function partOf({ seed, family }: PlayRow): string {
+function formatPart({ seed, family }: PlayRow): string {
   if (family !== null) return family;
   return seed === null ? 'all' : `seed ${seed}`;
 }

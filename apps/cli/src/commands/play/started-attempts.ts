@@ -7,7 +7,7 @@ import type { PlayRequest } from './play-request.js';
 export type PlayCommand = Omit<PlayRequest, 'dataDir' | 'json' | 'verbose' | 'backend'>;
 
 /** The options of a play as they are stored. */
-export function commandOf({ dataDir, json, verbose, backend, ...command }: PlayRequest): Json {
+export function describeCommand({ dataDir, json, verbose, backend, ...command }: PlayRequest): Json {
   void [dataDir, json, verbose, backend];
   return JSON.parse(JSON.stringify(command)) as Json;
 }
@@ -20,20 +20,20 @@ export class StartedAttempts {
   constructor(play: StartedPlay | null) {
     this.runs = play?.runs ?? [];
     for (const { policy, environment, ended } of this.runs) {
-      const pair = pairOf(policy, environment);
+      const pair = makePair(policy, environment);
       const keys = this.keys.get(pair) ?? new Set();
-      for (const attempt of ended) keys.add(keyOf(attempt));
+      for (const attempt of ended) keys.add(makeKey(attempt));
       this.keys.set(pair, keys);
     }
   }
 
   /** Attempts of a policy in an environment, each counted once. */
   numEnded(policy: string, environment: string): number {
-    return this.keys.get(pairOf(policy, environment))?.size ?? 0;
+    return this.keys.get(makePair(policy, environment))?.size ?? 0;
   }
 
   hasEnded(policy: string, environment: string, attempt: PlayedAttempt): boolean {
-    return this.keys.get(pairOf(policy, environment))?.has(keyOf(attempt)) ?? false;
+    return this.keys.get(makePair(policy, environment))?.has(makeKey(attempt)) ?? false;
   }
 
   /**
@@ -62,10 +62,10 @@ export async function endRuns(control: ControlTail, play: StartedPlay): Promise<
   }
 }
 
-function pairOf(policy: string, environment: string): string {
+function makePair(policy: string, environment: string): string {
   return `${policy}\n${environment}`;
 }
 
-function keyOf({ split, seed, task, attempt }: PlayedAttempt): string {
+function makeKey({ split, seed, task, attempt }: PlayedAttempt): string {
   return `${split}/${seed}/${task}/${attempt}`;
 }

@@ -16,7 +16,7 @@ import { CliError } from '../../cli-error.js';
 import { installation } from '../../installation.js';
 import type { CommonOptions } from '../../options.js';
 import { openStoreClient } from '../../services/connection.js';
-import { logOf } from '../../data-directory/environment.js';
+import { locateLog } from '../../data-directory/environment.js';
 import { withHeldStore, withOwnSession } from '../../services/own-store.js';
 import { type DataDirectoryReport, verifyDataDirectory } from '../../services/verify-data-directory.js';
 import { errorsOnly } from '../../supervisor/log-stream.js';
@@ -135,7 +135,7 @@ async function openUndamaged(directory: DataDirectory): Promise<EventLog | null>
   const { openLog } = await import('@retrace/log');
   try {
     checkWholeDataFile(directory.log);
-    return await openLog(logOf(directory), 'rebuild');
+    return await openLog(locateLog(directory), 'rebuild');
   } catch (error) {
     if (error instanceof LogError) return null;
     throw error;

@@ -8,7 +8,7 @@ import type { ReplaySource } from '@retrace/trainer';
 import { CliError } from '../../cli-error.js';
 import { findRun } from '../../run/find-run.js';
 import type { StoreSession } from '../../services/connection.js';
-import { checkpointsOf } from '../../services/checkpoints.js';
+import { openCheckpoints } from '../../services/checkpoints.js';
 
 interface ReplayRequest {
   readonly run: string;
@@ -50,7 +50,7 @@ export async function openReplaySource(
   await openBackend({ ...matrixProducts(recipe), prefer: backend && [backend] });
   return {
     log,
-    checkpoints: checkpointsOf(directory),
+    checkpoints: openCheckpoints(directory),
     reader: new TrajectoryReader(client),
     visits: new StateVisits({ client, runId }),
     assigned: new AssignedRewards({ client }),

@@ -4,7 +4,7 @@ import { ControlTail, readControlState } from '@retrace/log';
 import { REMARK_KINDS } from '@retrace/trajectory';
 import type { CommonOptions } from '../../options.js';
 import { isRefusal } from '../../run/refusal.js';
-import { checkpointsOf } from '../../services/checkpoints.js';
+import { openCheckpoints } from '../../services/checkpoints.js';
 import type { StoreSession } from '../../services/connection.js';
 import { withStore } from '../../services/store-session.js';
 import { renderRecords } from '../../terminal/table.js';
@@ -75,7 +75,7 @@ async function applyRetention(
   const scope = { beforeUs: beforeMs * 1000, runIds: old.map(({ runId }) => runId) };
   await control.append('', { kind: 'RetentionApplied', payload: { scope, detail } });
   control.close();
-  const checkpoints = checkpointsOf(session.directory);
+  const checkpoints = openCheckpoints(session.directory);
   const deleted: LastEvent[] = [];
   const kept: { runId: string; reason: string }[] = [];
   for (const each of old) {

@@ -1,7 +1,7 @@
 import { deleteRun } from '@retrace/runs/delete';
 import type { CommonOptions } from '../../options.js';
 import { findRunId } from '../../run/find-run.js';
-import { checkpointsOf } from '../../services/checkpoints.js';
+import { openCheckpoints } from '../../services/checkpoints.js';
 import { withStore } from '../../services/store-session.js';
 import { counted } from '../../terminal/counted.js';
 
@@ -13,7 +13,7 @@ interface DeleteOptions extends CommonOptions {
 export async function deleteOne(run: string, { dataDir, json, force }: DeleteOptions): Promise<void> {
   const report = await withStore({ dataDir }, async (session) => {
     const runId = await findRunId(session.log, run);
-    const checkpoints = checkpointsOf(session.directory);
+    const checkpoints = openCheckpoints(session.directory);
     return deleteRun({ ...session, checkpoints }, { runId, force: force === true, detail: 'by request' });
   });
   if (json === true) {

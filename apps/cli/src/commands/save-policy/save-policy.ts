@@ -10,7 +10,7 @@ import { sayChosenRun } from '../../run/said-runs.js';
 import type { BackendChoice } from '@retrace/process';
 import type { StoreSession } from '../../services/connection.js';
 import { withStore } from '../../services/store-session.js';
-import { checkpointsOf } from '../../services/checkpoints.js';
+import { openCheckpoints } from '../../services/checkpoints.js';
 
 interface SavePolicyOptions extends CommonOptions {
   readonly run: string;
@@ -43,7 +43,7 @@ async function saveFrom(
   directory: string,
   request: Omit<SavePolicyOptions, keyof CommonOptions>,
 ): Promise<SavedPolicy> {
-  const checkpoints = checkpointsOf(home);
+  const checkpoints = openCheckpoints(home);
   const run = await findRun(log, request.run, PUBLISHING);
   const {
     run: { runId, started },

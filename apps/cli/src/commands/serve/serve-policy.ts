@@ -12,10 +12,10 @@ import { findPolicy, PUBLISHING } from '@retrace/runs';
 import { findRun } from '../../run/find-run.js';
 import { sayChosenRun } from '../../run/said-runs.js';
 import { listenForStop } from '../../server/stop-requests.js';
-import { dataDirectoryAt, keyDirectoryOf, logOf } from '../../data-directory/environment.js';
+import { dataDirectoryAt, locateKeys, locateLog } from '../../data-directory/environment.js';
 import { readServices } from '../../services/services.js';
 import { createLogStream } from '../../supervisor/log-stream.js';
-import { checkpointsOf } from '../../services/checkpoints.js';
+import { openCheckpoints } from '../../services/checkpoints.js';
 
 interface ServeOptions extends CommonOptions {
   readonly run: string;
@@ -57,7 +57,7 @@ export async function servePolicy(options: ServeOptions): Promise<void> {
       host: options.host,
       port: options.port,
       allowedHosts: options.allowedHosts,
-      keyDirectory: keyDirectoryOf(directory),
+      keyDirectory: locateKeys(directory),
       concurrency: options.concurrency,
       maxQueued: options.maxQueued,
       contextLength: options.contextLength ?? null,
@@ -98,8 +98,8 @@ async function openPolicyOfRun(
       `data directory ${dataDir}: holds no events yet; name another with --data-dir, or a model with --model`,
     );
   }
-  const checkpoints = checkpointsOf(directory);
-  const log = await openLog(services?.log ?? logOf(directory), CREATED_BY);
+  const checkpoints = openCheckpoints(directory);
+  const log = await openLog(services?.log ?? locateLog(directory), CREATED_BY);
   try {
     const run = await findRun(log, wanted, PUBLISHING);
     await findPolicy(run, `${policyVersion}`, { log, checkpoints, onChosen: sayChosenRun });

@@ -1,6 +1,6 @@
 import { commandEnvironment } from '../../data-directory/environment.js';
 import { namesKafka } from '@retrace/process';
-import { engineOf, type Recipe } from '@retrace/config';
+import { resolveEngine, type Recipe } from '@retrace/config';
 import { CliError } from '../../cli-error.js';
 import { announceRun } from '../../run/announce-run.js';
 import type { MetricsOptions } from '../../run/metrics-export.js';
@@ -71,7 +71,7 @@ async function trainOnServices(
   const services = requireServices('train', dataDir);
   const begun = await beginRunOn(services, recipe);
   const { runId } = begun;
-  const engine = engineOf(begun.recipe);
+  const engine = resolveEngine(begun.recipe);
   await runRoleInProcess('trainer', services, {
     variables: {
       RETRACE_RUN_ID: runId,

@@ -13,7 +13,7 @@ import { findPolicy, keptPolicies, publishingRun } from '@retrace/runs';
 import { CliError } from '../../cli-error.js';
 import type { CommonOptions } from '../../options.js';
 import { sayChosenRun } from '../../run/said-runs.js';
-import { checkpointsOf } from '../../services/checkpoints.js';
+import { openCheckpoints } from '../../services/checkpoints.js';
 import type { StoreSession } from '../../services/connection.js';
 import { withStore } from '../../services/store-session.js';
 import { renderTable } from '../../terminal/table.js';
@@ -63,7 +63,7 @@ async function checkStored(
 ): Promise<LogprobReport> {
   const run = publishingRun((await readControlState(log)).runs, request.run, sayChosenRun);
   const { runId } = run;
-  const checkpoints = checkpointsOf(directory);
+  const checkpoints = openCheckpoints(directory);
   const asksOne = request.policy !== undefined;
   const policies = asksOne
     ? [(await findPolicy(run, `${request.policy}`, { log, checkpoints, onChosen: sayChosenRun })).policy]
@@ -77,7 +77,7 @@ async function checkStored(
   const { episodeIds, leftOut: episodesLeftOut } = drawn;
   const columns = await new TrajectoryReader(client).readEpisodes(runId, episodeIds);
   await openBackend({ ...matrixProducts(recipe), prefer: request.backend && [request.backend] });
-  const bound = request.bound ?? boundOf(recipe);
+  const bound = request.bound ?? computeBound(recipe);
   const check = await checkLogprobs({
     ...{ columns, checkpoints, policies, bound, skipsMissing: !asksOne },
     maxTokensPerMicroBatch: recipe.optimizer.maxTokensPerMicroBatch,
@@ -95,7 +95,7 @@ async function checkStored(
 }
 
 /** Bound that the server that samples is held to; a policy that samples here differs by less. */
-function boundOf({ collection }: Recipe): number {
+function computeBound({ collection }: Recipe): number {
   return collection.endpoint?.maxLogprobDifference ?? MAX_LOGPROB_DIFFERENCE;
 }
 
@@ -136,7 +136,7 @@ function printReport(report: LogprobReport): void {
   console.log(
     renderTable(
       ['policy', 'tokens', 'mean difference', 'largest', `beyond ${bound}`],
-      [...byPolicy.map((gap) => [gap.policyVersion, ...rowOf(gap)]), ['all', ...rowOf(report)]],
+      [...byPolicy.map((gap) => [gap.policyVersion, ...toRow(gap)]), ['all', ...toRow(report)]],
     ),
   );
   if (report.numBeyond > 0)
@@ -174,7 +174,7 @@ function notChecked({
   return counts.filter(([count]) => count > 0).map(([count, what]) => `${count} ${what}`);
 }
 
-function rowOf(gap: LogprobCheck['byPolicy'][number] | LogprobReport): (string | number)[] {
+function toRow(gap: LogprobCheck['byPolicy'][number] | LogprobReport): (string | number)[] {
   return [gap.numTokens, format(gap.meanDifference), format(gap.maxDifference), gap.numBeyond];
 }
 

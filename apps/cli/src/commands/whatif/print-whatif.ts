@@ -6,7 +6,7 @@ const MAX_EPISODES = 10;
 /** Prints one update in detail, or a range as a table with a line for each. */
 export function printWhatIf({ updates }: WhatIfResult): void {
   if (updates.length === 1) printUpdate(updates[0]);
-  else console.log(renderTable(TITLES, updates.map(rowOf)));
+  else console.log(renderTable(TITLES, updates.map(toRow)));
   const inexact = updates.find(({ sameWeights }) => !sameWeights);
   if (inexact !== undefined) {
     const what = `the recorded update ${inexact.updateNumber} gives other weights when it is made again`;
@@ -27,7 +27,7 @@ const TITLES = [
   'loss, changed',
 ];
 
-function rowOf({ updateNumber, gradient, metrics, tokens }: WhatIfUpdate): Cell[] {
+function toRow({ updateNumber, gradient, metrics, tokens }: WhatIfUpdate): Cell[] {
   const [clip, loss] = ['train/clipFraction', 'train/loss'].map((name) =>
     metrics.find((metric) => metric.name === name),
   );
@@ -56,7 +56,9 @@ function printUpdate({ updateNumber, gradient, metrics, episodes, tokens }: What
   console.log(`\n${renderTable(['gradient', 'cosine', 'norm', 'norm, changed'], layers)}`);
   const rows = metrics.map(({ name, recorded, changed }) => [name, shown(recorded), shown(changed)]);
   console.log(`\n${renderTable(['metric', 'recorded', 'changed'], rows)}`);
-  const most = [...episodes].sort((a, b) => differenceOf(b) - differenceOf(a)).slice(0, MAX_EPISODES);
+  const most = [...episodes]
+    .sort((a, b) => computeDifference(b) - computeDifference(a))
+    .slice(0, MAX_EPISODES);
   const lines = most.map((episode) => [
     episode.episodeId,
     shown(episode.recordedReward),
@@ -77,7 +79,10 @@ function printUpdate({ updateNumber, gradient, metrics, episodes, tokens }: What
   );
 }
 
-function differenceOf({ recordedAdvantage, changedAdvantage }: WhatIfUpdate['episodes'][number]): number {
+function computeDifference({
+  recordedAdvantage,
+  changedAdvantage,
+}: WhatIfUpdate['episodes'][number]): number {
   const difference = Math.abs(recordedAdvantage - changedAdvantage);
   return Number.isNaN(difference) ? 0 : difference;
 }

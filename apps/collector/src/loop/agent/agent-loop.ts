@@ -4,13 +4,13 @@ import type { Observation } from '@retrace/environments';
 import type { TemplateTool } from '@retrace/policy';
 import type { Json } from '@retrace/trajectory';
 import type { Prompt, Turn } from '../../turn/turn.js';
-import { messageOf } from '../../environment/guarded-environment.js';
+import { describeThrown } from '../../environment/guarded-environment.js';
 import type { EpisodeBudget } from '../episode-budget.js';
 import type { ActMove, EpisodeLoop, FailMove, LoopMove, SeenAnswer } from '../episode-loop.js';
-import { fitPrompt, numTokensOf, type FittedPrompt } from './fit-prompt.js';
+import { fitPrompt, countTokens, type FittedPrompt } from './fit-prompt.js';
 import type { Draft, HistoryContext, PastTurn } from './history-context.js';
 import type { FixedValues, PromptRequest } from './prompt-texts.js';
-import { shortText, taskOf } from './shown-text.js';
+import { shortText, extractTask } from './shown-text.js';
 import type { SummaryNotes } from './summary-notes.js';
 
 export interface AgentLoopOptions {
@@ -47,7 +47,7 @@ export class AgentLoop implements EpisodeLoop {
 
   observe(seen: SeenAnswer): LoopMove {
     this.seen = seen;
-    if (this.asked === null) this.task = taskOf(seen.observation.text, this.options.taskMarker);
+    if (this.asked === null) this.task = extractTask(seen.observation.text, this.options.taskMarker);
     else this.options.budget.takeOutcome(seen.wasValid);
     return this.next();
   }
@@ -77,7 +77,7 @@ export class AgentLoop implements EpisodeLoop {
       }
       return this.askForAction();
     } catch (error) {
-      const failure = `the prompt that shows its observation can't be written: ${messageOf(error)}`;
+      const failure = `the prompt that shows its observation can't be written: ${describeThrown(error)}`;
       return { kind: 'fail', of: 'environment', failure };
     }
   }
@@ -87,7 +87,7 @@ export class AgentLoop implements EpisodeLoop {
     if (this.seen.isOver) return { kind: 'end', endDetail: '', final: this.finalPrompt(fitted) };
     if (fitted.fits) return this.ask(fitted, null, true);
     const isFirst = this.asked === null;
-    const endDetail = `${isFirst ? 'task refused: its first' : 'context full: the'} prompt has ${numTokensOf(fitted.draft)} tokens, and there is room for ${this.options.maxPromptTokens}`;
+    const endDetail = `${isFirst ? 'task refused: its first' : 'context full: the'} prompt has ${countTokens(fitted.draft)} tokens, and there is room for ${this.options.maxPromptTokens}`;
     const final = this.finalPrompt(fitted);
     return { kind: 'end', endDetail, final: isFirst ? { ...final, tokenIds: new Int32Array(0) } : final };
   }
@@ -111,14 +111,14 @@ export class AgentLoop implements EpisodeLoop {
       parsed = this.format.parse(turn.action, { legalActions: this.observation.legalActions });
     } catch (error) {
       // Built-in formats never throw; one of the user's may.
-      return { kind: 'fail', of: 'agent', failure: `its format failed: ${messageOf(error)}` };
+      return { kind: 'fail', of: 'agent', failure: `its format failed: ${describeThrown(error)}` };
     }
     const actions = parsed.valid || invalidAction.execute ? parsed.actions : [];
     budget.takeTurn();
     context.append(asked.draft, this.pastTurn(turn, parsed, actions));
     notes?.takeTurn();
     this.problem = parsed.valid || !invalidAction.tell ? '' : (parsed.problem ?? '');
-    return { kind: 'act', actions, isValid: parsed.valid, note: noteOf(asked, parsed) };
+    return { kind: 'act', actions, isValid: parsed.valid, note: toNote(asked, parsed) };
   }
 
   private pastTurn(turn: Turn, parsed: ParsedTurn, actions: readonly string[]): PastTurn {
@@ -184,7 +184,7 @@ export class AgentLoop implements EpisodeLoop {
 }
 
 /** Facts of a turn that are recorded beside its text; null for none. */
-function noteOf({ draft, numCutCharacters }: FittedPrompt, { valid, problem }: ParsedTurn): ActMove['note'] {
+function toNote({ draft, numCutCharacters }: FittedPrompt, { valid, problem }: ParsedTurn): ActMove['note'] {
   const note: Record<string, Json> = {
     ...(!valid && { problem }),
     ...(numCutCharacters > 0 && { numCutCharacters }),

@@ -31,7 +31,7 @@ export function agentLoop(agent: AgentRecipe, settings: AgentSettings, room: Age
   );
   const tools = chatTools(agent);
   return (start) => {
-    const { maxPromptTokens, maxTurns } = limitsOf(agent, start, room);
+    const { maxPromptTokens, maxTurns } = promptLimits(agent, start, room);
     const fixed = { prompts: start.prompts, texts, tools };
     const limits = {
       maxTurns,
@@ -39,7 +39,7 @@ export function agentLoop(agent: AgentRecipe, settings: AgentSettings, room: Age
       maxInvalidTurns: settings.invalidAction.endAfter,
     };
     return new AgentLoop({
-      ...contextOf(settings, fixed),
+      ...toContext(settings, fixed),
       settings,
       budget: new EpisodeBudget(limits),
       maxTurns,
@@ -52,7 +52,7 @@ export function agentLoop(agent: AgentRecipe, settings: AgentSettings, room: Age
 }
 
 /** The limits of an episode, with the defaults of those that the recipe leaves out. */
-export function limitsOf({ maxPromptTokens, maxTurns }: AgentRecipe, start: LoopStart, room: AgentRoom) {
+export function promptLimits({ maxPromptTokens, maxTurns }: AgentRecipe, start: LoopStart, room: AgentRoom) {
   const left = Math.min(start.maxTokens, room.maxTokens) - room.maxNewTokens;
   return {
     maxPromptTokens: Math.min(maxPromptTokens ?? Infinity, left),
@@ -69,7 +69,7 @@ export function chatTools({ tools, toolsInChatTemplate }: AgentRecipe): readonly
   }));
 }
 
-function contextOf(
+function toContext(
   { history: { policy, length, keepThoughts } }: AgentSettings,
   fixed: Pick<ConstructorParameters<typeof FullContext>[0], 'prompts' | 'texts' | 'tools'>,
 ) {

@@ -31,7 +31,7 @@ export function fitPrompt(
   const mayCut = truncation === 'cutObservationStart' || truncation === 'cutObservationEnd';
   if (!mayCut || whole <= maxTokens * MAX_CHARACTERS_PER_TOKEN) {
     for (const draft of context.drafts(request, maxTokens)) {
-      if (numTokensOf(draft) <= maxTokens) return { draft, fits: true, numCutCharacters: 0 };
+      if (countTokens(draft) <= maxTokens) return { draft, fits: true, numCutCharacters: 0 };
       shortest = draft;
       if (truncation === 'endEpisode') break;
     }
@@ -59,7 +59,7 @@ function longestCut(
     const numKept = (low + high) >> 1;
     const text = cutText(observation, numKept, truncation);
     const draft = context.shortest({ ...request, observation: text });
-    if (numTokensOf(draft) <= maxTokens) {
+    if (countTokens(draft) <= maxTokens) {
       best = { draft, fits: true, numCutCharacters: observation.length - text.length };
       low = numKept + 1;
     } else high = numKept - 1;
@@ -76,7 +76,7 @@ function cutText(text: string, numKept: number, truncation: Truncation): string 
   return text.slice(isPairAt(text, from) ? from + 1 : from);
 }
 
-export function numTokensOf({
+export function countTokens({
   keptPrefixTokens,
   tokenIds,
 }: Pick<Draft, 'keptPrefixTokens' | 'tokenIds'>): number {

@@ -9,7 +9,7 @@ export function shortText(text: string): string {
 }
 
 /** The task in a first observation: what follows the marker in its line, or all of it. */
-export function taskOf(observation: string, marker: string | undefined): string {
+export function extractTask(observation: string, marker: string | undefined): string {
   if (marker === undefined) return observation;
   const at = observation.indexOf(marker);
   if (at < 0) return observation;

@@ -1,9 +1,9 @@
-function lengthOf(parts: readonly Int32Array[]): number {
+function totalLength(parts: readonly Int32Array[]): number {
   return parts.reduce((sum, { length }) => sum + length, 0);
 }
 
 export function joinTokens(parts: readonly Int32Array[]): Int32Array {
-  const joined = new Int32Array(lengthOf(parts));
+  const joined = new Int32Array(totalLength(parts));
   let at = 0;
   for (const part of parts) {
     joined.set(part, at);

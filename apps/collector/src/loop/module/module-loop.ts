@@ -1,7 +1,7 @@
 import type { AgentDecision, AgentMessage, AgentModel, AskOptions, CustomAgent } from '@retrace/agents';
 import type { TemplateTool, PromptFormat } from '@retrace/policy';
 import type { Prompt, Turn } from '../../turn/turn.js';
-import { messageOf } from '../../environment/guarded-environment.js';
+import { describeThrown } from '../../environment/guarded-environment.js';
 import { joinTokens, numEqual } from '../agent/token-lists.js';
 import type { EpisodeBudget } from '../episode-budget.js';
 import type { EpisodeLoop, LoopMove, SeenAnswer } from '../episode-loop.js';
@@ -106,7 +106,7 @@ export class ModuleLoop implements EpisodeLoop {
       })
       .catch((error: unknown) => {
         if (!(error instanceof EpisodeOver))
-          this.move(this.failed(`agent ${name} threw "${messageOf(error)}"`));
+          this.move(this.failed(`agent ${name} threw "${describeThrown(error)}"`));
       });
   }
 
@@ -157,7 +157,7 @@ export class ModuleLoop implements EpisodeLoop {
         this.prompt === null ? new Int32Array(0) : whole.slice(Math.max(0, whole.length - maxPromptTokens));
       return { kind: 'end', endDetail, final: { observation, tokenIds, keptPrefixTokens: 0 } };
     } catch (error) {
-      const failure = `its observation can't be tokenized: ${messageOf(error)}`;
+      const failure = `its observation can't be tokenized: ${describeThrown(error)}`;
       return { kind: 'fail', of: 'environment', failure };
     }
   }

@@ -1,4 +1,4 @@
-import { parsedObject, isJsonObject, objectOfEvent, objectsOf, type SseEvent } from '@retrace/chat';
+import { parsedObject, isJsonObject, objectOfEvent, asObjects, type SseEvent } from '@retrace/chat';
 import type { JsonObject } from '@retrace/client';
 import { withoutAdded, type HiddenFields } from './token-fields.js';
 
@@ -32,7 +32,7 @@ export class EventHider {
     if (!isEnd && !this.names.some((name) => data.includes(name))) return [...before, event];
     const chunk = objectOfEvent(event);
     if (chunk === null) return [...before, event];
-    if (this.hidesUsage && isJsonObject(chunk.usage) && objectsOf(chunk.choices).length === 0)
+    if (this.hidesUsage && isJsonObject(chunk.usage) && asObjects(chunk.choices).length === 0)
       return before.map((last) => withFingerprint(last, chunk));
     const shown = { ...event, data: JSON.stringify(withoutAdded(chunk, this.added)) };
     if (!isEnd || chunk.system_fingerprint !== undefined) return [...before, shown];

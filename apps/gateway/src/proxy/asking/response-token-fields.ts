@@ -2,7 +2,7 @@ import {
   isJsonObject,
   modelServer,
   objectOfEvent,
-  objectsOf,
+  asObjects,
   type ModelServerKind,
   type SseEvent,
 } from '@retrace/chat';
@@ -30,7 +30,7 @@ export function hideTokens(response: JsonObject, body: JsonObject, added: JsonOb
     ...('enable_response_messages' in added && { input_messages: null, output_messages: null }),
     ...('include' in added && {
       ...('top_logprobs' in response && { top_logprobs: body.top_logprobs ?? null }),
-      ...(Array.isArray(response.output) && { output: objectsOf(response.output).map(hideItem) }),
+      ...(Array.isArray(response.output) && { output: asObjects(response.output).map(hideItem) }),
     }),
   };
 }
@@ -53,7 +53,7 @@ export function hideEventTokens(event: SseEvent, body: JsonObject, added: JsonOb
 }
 
 function hideItem(item: JsonObject): JsonObject {
-  return Array.isArray(item.content) ? { ...item, content: objectsOf(item.content).map(hidePart) } : item;
+  return Array.isArray(item.content) ? { ...item, content: asObjects(item.content).map(hidePart) } : item;
 }
 
 /** An empty list, with which a part begins, stays. */

@@ -1,4 +1,4 @@
-import { isJsonObject, modelServer, objectsOf, type ModelServerKind } from '@retrace/chat';
+import { isJsonObject, modelServer, asObjects, type ModelServerKind } from '@retrace/chat';
 import type { JsonObject, JsonValue } from '@retrace/client';
 
 /** Fields asked for in addition to those of a request, and what of the answer to hide. */
@@ -50,7 +50,7 @@ export function bothAdded(one: HiddenFields, other: HiddenFields): HiddenFields 
 export function withoutAdded(answer: JsonObject, { hidden }: HiddenFields): JsonObject {
   const shown = withoutFields(answer, hidden);
   if (!Array.isArray(answer.choices)) return shown;
-  return { ...shown, choices: objectsOf(answer.choices).map((choice) => withoutFields(choice, hidden)) };
+  return { ...shown, choices: asObjects(answer.choices).map((choice) => withoutFields(choice, hidden)) };
 }
 
 /** Fields that servers leave out where nobody asked for them. In place of others vLLM writes null. */

@@ -62,6 +62,6 @@ export function newBranch(head: BranchHead, system: string, nowMs: number): Bran
   };
 }
 
-export function headOf({ run, scope, generation, episode, root, line, origin }: BranchHead): BranchHead {
+export function copyHead({ run, scope, generation, episode, root, line, origin }: BranchHead): BranchHead {
   return { run, scope, generation, episode, root, line, origin };
 }

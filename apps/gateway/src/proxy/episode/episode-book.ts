@@ -37,20 +37,20 @@ export class EpisodeBook {
 
   /** An open episode by its id, or by the name of an agent: then of those that came from it the one that went on. */
   find(run: string, name: string): Branch | null {
-    const exact = this.branches.get(keyOf(run, name));
-    const scope = exact && exact.episode !== exact.root ? undefined : this.scopes.get(keyOf(run, name));
+    const exact = this.branches.get(makeKey(run, name));
+    const scope = exact && exact.episode !== exact.root ? undefined : this.scopes.get(makeKey(run, name));
     const root = scope?.branches.values().next().value ?? exact;
     return root ? this.newestOf(root) : null;
   }
 
   /** The episode that a name had last; null when it is not known. */
   endedEpisode(run: string, name: string): string | null {
-    return this.endedNames.get(keyOf(run, name))?.episode ?? null;
+    return this.endedNames.get(makeKey(run, name))?.episode ?? null;
   }
 
   /** Finds the place of a call, and holds it until `release`. @param name of the episode, as the agent gave it */
   place(run: string, name: string | null, keys: PromptKeys, nowMs: number): CallPlace {
-    const named = name === null ? undefined : this.branches.get(keyOf(run, name));
+    const named = name === null ? undefined : this.branches.get(makeKey(run, name));
     const scope = this.scopeOf(run, named ? named.scope : name);
     const decision = scope.decide(keys);
     const branch =
@@ -87,7 +87,7 @@ export class EpisodeBook {
 
   /** Place in its group of the next episode that begins in it. */
   nextMember(run: string, group: string): number {
-    return this.groups.get(keyOf(run, group)) ?? 0;
+    return this.groups.get(makeKey(run, group)) ?? 0;
   }
 
   apply(event: BookEvent): void {
@@ -106,10 +106,10 @@ export class EpisodeBook {
         break;
       }
       case 'name':
-        this.endedNames.set(keyOf(event.run, event.name), event);
+        this.endedNames.set(makeKey(event.run, event.name), event);
         break;
       case 'group':
-        this.groups.set(keyOf(event.run, event.group), event.count);
+        this.groups.set(makeKey(event.run, event.group), event.count);
     }
   }
 
@@ -144,37 +144,37 @@ export class EpisodeBook {
     scope.addPoint({ ...prompt, ...at, isAnswer: false });
     if (tip.key !== prompt.key) scope.addPoint({ ...tip, ...at, isAnswer: true });
     if (event.group !== undefined && step === 0) {
-      this.groups.set(keyOf(head.run, event.group), this.nextMember(head.run, event.group) + 1);
+      this.groups.set(makeKey(head.run, event.group), this.nextMember(head.run, event.group) + 1);
     }
   }
 
   private end(run: string, episode: string): void {
-    const branch = this.branches.get(keyOf(run, episode));
+    const branch = this.branches.get(makeKey(run, episode));
     if (!branch) return;
     const { scope: name, generation } = branch;
     this.remove(branch);
     // The id of a later episode must be another one, by whichever of its names an agent asks for it.
-    this.endedNames.set(keyOf(run, episode), { type: 'name', run, name: episode, generation, episode });
-    if (name !== null && !this.scopes.has(keyOf(run, name)))
-      this.endedNames.set(keyOf(run, name), { type: 'name', run, name, generation, episode });
+    this.endedNames.set(makeKey(run, episode), { type: 'name', run, name: episode, generation, episode });
+    if (name !== null && !this.scopes.has(makeKey(run, name)))
+      this.endedNames.set(makeKey(run, name), { type: 'name', run, name, generation, episode });
     const oldest = this.endedNames.keys().next().value;
     if (this.endedNames.size > MAX_ENDED_NAMES && oldest !== undefined) this.endedNames.delete(oldest);
   }
 
   private add(scope: Scope, branch: Branch): void {
     scope.add(branch);
-    this.branches.set(keyOf(branch.run, branch.episode), branch);
+    this.branches.set(makeKey(branch.run, branch.episode), branch);
   }
 
   private remove(branch: Branch): void {
     const scope = this.scopeOf(branch.run, branch.scope);
     scope.remove(branch);
-    this.branches.delete(keyOf(branch.run, branch.episode));
-    if (scope.branches.size === 0) this.scopes.delete(keyOf(branch.run, branch.scope ?? ''));
+    this.branches.delete(makeKey(branch.run, branch.episode));
+    if (scope.branches.size === 0) this.scopes.delete(makeKey(branch.run, branch.scope ?? ''));
   }
 
   private scopeOf(run: string, name: string | null): Scope {
-    const key = keyOf(run, name ?? '');
+    const key = makeKey(run, name ?? '');
     const known = this.scopes.get(key);
     if (known) return known;
     const ended = name === null ? undefined : this.endedNames.get(key);
@@ -185,7 +185,7 @@ export class EpisodeBook {
 
   private newHead(scope: Scope, origin: Origin): BranchHead {
     const { run, name, generation } = scope;
-    const from = origin.kind === 'root' ? undefined : this.branches.get(keyOf(run, origin.of));
+    const from = origin.kind === 'root' ? undefined : this.branches.get(makeKey(run, origin.of));
     if (!from) {
       const episode = rootId(name, generation);
       return { run, scope: name, generation, episode, root: episode, line: episode, origin };
@@ -209,11 +209,11 @@ function rootId(name: string | null, generation: number): string {
   return name !== null && generation === 0 ? name : uuidV7();
 }
 
-function keyOf(run: string, name: string): string {
+function makeKey(run: string, name: string): string {
   return JSON.stringify([run, name]);
 }
 
 /** Name that an agent gave to an episode whose id is another one; undefined where the id says it. */
-export function externalIdOf({ scope, episode, root }: BranchHead): string | undefined {
+export function makeExternalId({ scope, episode, root }: BranchHead): string | undefined {
   return scope !== null && episode === root && episode !== scope && !isUuid(scope) ? scope : undefined;
 }

@@ -40,7 +40,7 @@ export class Scope {
       if (branch) return { kind: 'continue', branch };
       shared ??= starts.newest(key);
     }
-    const origin = forkOf(shared) ?? (this.name === null ? null : this.namedOrigin(keys));
+    const origin = findFork(shared) ?? (this.name === null ? null : this.namedOrigin(keys));
     return { kind: 'begin', origin: origin ?? { kind: 'root' } };
   }
 
@@ -125,7 +125,7 @@ export class Scope {
   }
 }
 
-function forkOf(point: Point | undefined): Origin | null {
+function findFork(point: Point | undefined): Origin | null {
   if (!point) return null;
   return { kind: 'fork', of: point.episode, step: point.isAnswer ? point.step + 1 : point.step };
 }

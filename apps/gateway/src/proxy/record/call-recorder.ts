@@ -11,11 +11,11 @@ import {
   type StepRecord,
 } from '@retrace/client';
 import type { BookEvent, StepAdded } from '../episode/book-event.js';
-import { headOf, type Branch } from '../episode/branch.js';
+import { copyHead, type Branch } from '../episode/branch.js';
 import { EpisodeBook, type CallPlace } from '../episode/episode-book.js';
 import type { PromptKeys } from '../episode/prompt-keys.js';
 import type { RecordedCall } from '@retrace/chat';
-import { episodeRecord, placesOf, stepParts, type CallFacts, type EpisodeHeaders } from './call-records.js';
+import { episodeRecord, listPlaces, stepParts, type CallFacts, type EpisodeHeaders } from './call-records.js';
 import type { Journal, JournalLine } from './journal.js';
 import { nowUs } from './now-us.js';
 
@@ -118,9 +118,9 @@ export class CallRecorder {
       : null;
     const event: StepAdded = {
       type: 'step',
-      head: headOf(branch),
+      head: copyHead(branch),
       step: placement.step,
-      ...placesOf(facts.keys, parts.isAnswered ? call.output : null),
+      ...listPlaces(facts.keys, parts.isAnswered ? call.output : null),
       system: branch.system,
       tokens: tokens ? { keptPrefix: tokens.keptPrefix ?? 0, ids: tokens.ids } : null,
       toolsKey: parts.toolsKey,

@@ -9,7 +9,7 @@ import {
 } from '@retrace/client';
 import type { StepAdded } from '../episode/book-event.js';
 import type { Branch } from '../episode/branch.js';
-import { externalIdOf } from '../episode/episode-book.js';
+import { makeExternalId } from '../episode/episode-book.js';
 import { toolsKey, type PromptKeys } from '../episode/prompt-keys.js';
 import type { LogprobMode, ModelServerKind, Protocol, RecordedCall } from '@retrace/chat';
 
@@ -41,7 +41,7 @@ export function episodeRecord(
   occurredAt: number,
 ): EpisodeRecord {
   const { episode, origin } = branch;
-  const externalId = externalIdOf(branch);
+  const externalId = makeExternalId(branch);
   const isRoot = origin.kind === 'root';
   return {
     type: 'episode',
@@ -66,9 +66,9 @@ export interface StepParts {
 /** One call as the next step of its episode: the messages and tokens that it added. */
 export function stepParts(branch: Branch, call: RecordedCall, facts: CallFacts): StepParts {
   const isAnswered = call.output !== null && call.error === null && !call.isCut;
-  const tokens = isAnswered ? tokensOf(branch, call) : null;
+  const tokens = isAnswered ? toStepTokens(branch, call) : null;
   const key = call.tools === null || call.tools.length === 0 ? '' : toolsKey(call.tools);
-  const untrainable = reasonOf(call);
+  const untrainable = describeReason(call);
   const record: StepRecord = {
     type: 'step',
     episode: branch.episode,
@@ -76,10 +76,10 @@ export function stepParts(branch: Branch, call: RecordedCall, facts: CallFacts):
     occurredAt: facts.occurredAt,
     messages: { input: facts.keys.since(branch.tip.length), output: isAnswered ? call.output : null },
     generationMs: facts.generationMs,
-    info: infoOf(call, facts, key !== branch.toolsKey, isAnswered),
+    info: toInfo(call, facts, key !== branch.toolsKey, isAnswered),
     ...(call.model !== null && { model: call.model }),
     ...(facts.upstream !== 'other' && { engine: facts.upstream }),
-    ...usageFieldOf(call),
+    ...toUsageField(call),
     ...(call.sampling && { sampling: call.sampling }),
     ...(tokens && { tokens }),
     ...(tokens && facts.tokenizerHash !== null && { tokenizerHash: facts.tokenizerHash }),
@@ -89,20 +89,20 @@ export function stepParts(branch: Branch, call: RecordedCall, facts: CallFacts):
   return { record, toolsKey: key, isAnswered };
 }
 
-function tokensOf({ tokens: context }: Branch, { tokens }: RecordedCall): StepTokens | null {
+function toStepTokens({ tokens: context }: Branch, { tokens }: RecordedCall): StepTokens | null {
   if (tokens === null) return null;
   const { promptIds, sampledIds, logprobs } = tokens;
   return appendToContext(context, promptIds, sampledIds, logprobs ? { logprobs } : {}).tokens;
 }
 
-function reasonOf({ error, isCut, hole, output, untrainable }: RecordedCall): string | undefined {
+function describeReason({ error, isCut, hole, output, untrainable }: RecordedCall): string | undefined {
   if (error !== null) return 'the call failed';
   if (hole !== undefined) return hole;
   if (isCut) return 'the answer was cut off';
   return output === null ? 'the answer was not understood' : untrainable;
 }
 
-function infoOf(
+function toInfo(
   call: RecordedCall,
   { protocol, firstByteMs }: CallFacts,
   hasNewTools: boolean,
@@ -126,7 +126,7 @@ function infoOf(
   };
 }
 
-function usageFieldOf({ usage, tokens }: RecordedCall): { readonly usage?: TokenUsage } {
+function toUsageField({ usage, tokens }: RecordedCall): { readonly usage?: TokenUsage } {
   if (usage !== null) return { usage };
   return tokens === null
     ? {}
@@ -134,7 +134,7 @@ function usageFieldOf({ usage, tokens }: RecordedCall): { readonly usage?: Token
 }
 
 /** The places after the prompt and after the answer; without an answer, a repeated prompt goes on from the prompt. */
-export function placesOf(
+export function listPlaces(
   keys: PromptKeys,
   output: RecordedCall['output'],
 ): Pick<StepAdded, 'prompt' | 'tip'> {

@@ -103,7 +103,7 @@ export class Journal {
 
   private async write(line: NewLine): Promise<void> {
     try {
-      await this.spool.append([bytesOf(line)]);
+      await this.spool.append([encodeLine(line)]);
       this.refusal = null;
     } catch (error) {
       this.refusal = error instanceof Error ? error.message : String(error);
@@ -124,8 +124,8 @@ export class Journal {
         lacked = this.lacksLines;
         this.lacksLines = false;
         // The snapshot has the events of lines that wait.
-        const entries = waiting.map((line) => bytesOf({ events: [], entries: entriesIn(line) }));
-        return [...snapshot().map((event) => bytesOf({ events: [event], entries: [] })), ...entries];
+        const entries = waiting.map((line) => encodeLine({ events: [], entries: entriesIn(line) }));
+        return [...snapshot().map((event) => encodeLine({ events: [event], entries: [] })), ...entries];
       });
       this.snapshotBytes = this.sizeBytes;
     } catch (error) {
@@ -142,7 +142,7 @@ export class Journal {
 }
 
 /** The line as JSON. */
-function bytesOf({ events, entries }: NewLine): Buffer {
+function encodeLine({ events, entries }: NewLine): Buffer {
   const contents = entries.map(
     ({ kind, run, json }) => `{"kind":"${kind}","run":${JSON.stringify(run)},"content":${json}}`,
   );

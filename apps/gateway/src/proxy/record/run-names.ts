@@ -26,7 +26,7 @@ export class RunNames {
   /** The run's id. Starts the run, unless it is named by the id of one that somebody else has started. */
   idOf(name: string): string {
     if (isUuid(name)) return name;
-    const id = uuidOf(`proxy-run/${this.stateId}/${name}`);
+    const id = makeUuid(`proxy-run/${this.stateId}/${name}`);
     if (!this.started.has(id)) {
       this.started.add(id);
       this.sender.enqueue({ kind: 'start', run: id, content: { id, name } });
@@ -36,7 +36,7 @@ export class RunNames {
 }
 
 /** Returns a UUID of version 8 (RFC 9562, 5.8) that is always the same for the same text. */
-function uuidOf(text: string): string {
+function makeUuid(text: string): string {
   const hex = hash('sha256', text, 'hex');
   const variant = (0b1000 | (Number.parseInt(hex[16], 16) & 0b11)).toString(16);
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`;

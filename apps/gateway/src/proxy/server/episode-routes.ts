@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { JsonObject } from '@retrace/client';
-import { errorBody, parsedObject, numberOf, textOf, type ErrorBody } from '@retrace/chat';
+import { errorBody, parsedObject, asNumber, asText, type ErrorBody } from '@retrace/chat';
 import { readWholeBody } from '../../http/read-body.js';
 import type { EpisodeEnding } from '../record/call-recorder.js';
 import type { ProxyParts } from './proxy-parts.js';
-import { endingOf, headerText, readCallHeaders } from './request-headers.js';
+import { parseEnding, headerText, readCallHeaders } from './request-headers.js';
 
 const MAX_BODY_BYTES = 1024 ** 2;
 const ACCEPTED = 202;
@@ -19,12 +19,12 @@ export async function endEpisode(
   client: ServerResponse,
   episode: string,
 ): Promise<void> {
-  const body = await jsonOf(request);
+  const body = await readJson(request);
   if (body === null) return refuse(client, 'body', 'must be a JSON object, or empty');
-  const ending = endingOf(textOf(body.reason) ?? 'terminated');
+  const ending = parseEnding(asText(body.reason) ?? 'terminated');
   if (!ending) return refuse(client, 'reason', 'must be terminated, truncated or abandoned');
   const run = runs.idOf(readCallHeaders(request.headers, null).run ?? config.run);
-  const detail = textOf(body.detail);
+  const detail = asText(body.detail);
   const told: EpisodeEnding = {
     ...ending,
     ...(detail !== null && { detail }),
@@ -45,18 +45,18 @@ export async function rewardEpisode(
   client: ServerResponse,
   episode: string,
 ): Promise<void> {
-  const body = await jsonOf(request);
+  const body = await readJson(request);
   if (body === null) return refuse(client, 'body', 'must be a JSON object');
-  const name = textOf(body.name);
+  const name = asText(body.name);
   if (name === null || name === '') return refuse(client, 'name', 'must be a text that is not empty');
-  const value = numberOf(body.value);
+  const value = asNumber(body.value);
   if (value === null && body.value !== null)
     return refuse(client, 'value', 'must be a number, or null to take it back');
-  const step = numberOf(body.step);
+  const step = asNumber(body.step);
   if (body.step !== undefined && body.step !== null && (step === null || !Number.isInteger(step) || step < 0))
     return refuse(client, 'step', 'must be a whole number of at least 0');
-  const source = textOf(body.source);
-  const rationale = textOf(body.rationale);
+  const source = asText(body.source);
+  const rationale = asText(body.rationale);
   const run = runs.idOf(readCallHeaders(request.headers, null).run ?? config.run);
   const rewarded = recorder.reward(run, episode, {
     name,
@@ -71,7 +71,7 @@ export async function rewardEpisode(
 }
 
 /** @returns {} for an empty body, null for anything but an object @throws RequestError 413 for a larger one */
-async function jsonOf(request: IncomingMessage): Promise<JsonObject | null> {
+async function readJson(request: IncomingMessage): Promise<JsonObject | null> {
   const bytes = await readWholeBody(request, MAX_BODY_BYTES);
   return bytes.length === 0 ? {} : parsedObject(bytes.toString());
 }

@@ -10,7 +10,7 @@ import { endEpisode, rewardEpisode } from './episode-routes.js';
 import { passOn } from './pass-on.js';
 import type { ProxyParts } from './proxy-parts.js';
 import { readCallHeaders } from './request-headers.js';
-import { createProtocols, routeOf, type Route } from './route.js';
+import { createProtocols, findRoute, type Route } from './route.js';
 import { pageErrorBody } from './upstream-error.js';
 
 /** Longest that calls under way may take after a request to stop. */
@@ -46,7 +46,7 @@ export class ProxyRoutes {
       sendJson(client, FORBIDDEN, pageErrorBody(refusal));
       return;
     }
-    const route = routeOf(request.method ?? 'GET', request.url ?? '/', this.protocols);
+    const route = findRoute(request.method ?? 'GET', request.url ?? '/', this.protocols);
     const isProbe = route.kind === 'health' || route.kind === 'metrics';
     const refused = isProbe ? null : ((await this.parts.config.refusalOf?.(request.headers)) ?? null);
     if (refused !== null) {
@@ -97,7 +97,7 @@ export class ProxyRoutes {
     client.setHeader('content-type', 'application/json');
     client.end(
       JSON.stringify({
-        status: statusOf(stats, journal ?? spool),
+        status: describeStatus(stats, journal ?? spool),
         upstream: {
           url: config.upstream,
           kind: detector.current?.kind ?? null,
@@ -115,7 +115,7 @@ export class ProxyRoutes {
 }
 
 /** @param diskFailure why the journal or the spool could not be written */
-function statusOf({ numBrokenEpisodes }: SenderCounts, diskFailure: string | null): string {
+function describeStatus({ numBrokenEpisodes }: SenderCounts, diskFailure: string | null): string {
   if (diskFailure !== null) return 'disk can not be written';
   return numBrokenEpisodes > 0 ? 'episodes broken off' : 'ok';
 }

@@ -170,11 +170,11 @@ function endsAnswer({ event }: SseFrame): boolean {
 }
 
 /** Events as text; `frame` is the one that the last of them came in. */
-function textOf(events: readonly SseEvent[], frame: SseFrame): string {
+function joinText(events: readonly SseEvent[], frame: SseFrame): string {
   return events.map((event) => (event === frame.event ? frame.raw : withData(frame, event.data))).join('');
 }
 
 function shownFrame(call: PreparedCall, frame: SseFrame): string {
   if (!frame.event) return frame.raw;
-  return textOf(call.hideEvent(frame.event), frame);
+  return joinText(call.hideEvent(frame.event), frame);
 }

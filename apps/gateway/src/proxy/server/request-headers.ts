@@ -20,25 +20,25 @@ const END_REASONS = ['terminated', 'truncated', 'abandoned'] as const;
 
 /** @param pathEpisode the episode that the path names */
 export function readCallHeaders(headers: IncomingHttpHeaders, pathEpisode: string | null): CallHeaders {
-  const keyEpisode = keyOf(headers);
-  const groupSize = Number(textOf(headers, 'group-size'));
+  const keyEpisode = findKey(headers);
+  const groupSize = Number(readText(headers, 'group-size'));
   return {
-    run: textOf(headers, 'run'),
-    episode: textOf(headers, 'episode') ?? pathEpisode ?? keyEpisode,
-    group: textOf(headers, 'group'),
+    run: readText(headers, 'run'),
+    episode: readText(headers, 'episode') ?? pathEpisode ?? keyEpisode,
+    group: readText(headers, 'group'),
     groupSize: Number.isInteger(groupSize) && groupSize >= 1 ? groupSize : null,
-    task: taskOf(textOf(headers, 'task')),
-    tags: (textOf(headers, 'tags') ?? '')
+    task: findTask(readText(headers, 'task')),
+    tags: (readText(headers, 'tags') ?? '')
       .split(',')
       .map((tag) => tag.trim())
       .filter((tag) => tag !== ''),
-    ending: endingOf(textOf(headers, 'end')),
+    ending: parseEnding(readText(headers, 'end')),
     hasOwnKey: keyEpisode !== null,
   };
 }
 
 /** The ending with this reason; null for any other text. An abandoned episode must say why. */
-export function endingOf(reason: string | null): EpisodeEnding | null {
+export function parseEnding(reason: string | null): EpisodeEnding | null {
   const endReason = END_REASONS.find((known) => known === reason);
   if (endReason === undefined) return null;
   return endReason === 'abandoned' ? { endReason, detail: 'the agent said so' } : { endReason };
@@ -49,7 +49,7 @@ export function headerText(name: string): string {
   return /^[\x20-\x7e]*$/.test(name) ? name : encodeURIComponent(name);
 }
 
-function textOf(headers: IncomingHttpHeaders, name: string): string | null {
+function readText(headers: IncomingHttpHeaders, name: string): string | null {
   const value = headers[`x-retrace-${name}`];
   const text = (Array.isArray(value) ? value.join(',') : (value ?? '')).trim();
   if (text === '') return null;
@@ -57,7 +57,7 @@ function textOf(headers: IncomingHttpHeaders, name: string): string | null {
 }
 
 /** The episode of a key such as `retrace:customer-17`; null for other keys. */
-function keyOf({ authorization, 'x-api-key': apiKey }: IncomingHttpHeaders): string | null {
+function findKey({ authorization, 'x-api-key': apiKey }: IncomingHttpHeaders): string | null {
   const keys = [/^Bearer (.*)$/i.exec(authorization ?? '')?.[1], apiKey].flat();
   const key = keys.find((each) => each?.startsWith(KEY_PREFIX));
   const name = key?.slice(KEY_PREFIX.length).trim().slice(0, MAX_NAME) ?? '';
@@ -71,7 +71,7 @@ export function agentKeys(headers: IncomingHttpHeaders): readonly string[] {
   return keys.filter((key) => key !== undefined && key !== '') as string[];
 }
 
-function taskOf(text: string | null): JsonValue | undefined {
+function findTask(text: string | null): JsonValue | undefined {
   if (text === null) return undefined;
   try {
     return JSON.parse(text) as JsonValue;

@@ -26,7 +26,7 @@ export function createProtocols(): Protocols {
 
 const EPISODE_PATH = /^\/e\/([^/?]+)(\/[^?]*)(\?.*)?$/;
 
-export function routeOf(method: string, target: string, protocols: Protocols): Route {
+export function findRoute(method: string, target: string, protocols: Protocols): Route {
   const match = EPISODE_PATH.exec(target);
   const episode = match ? decoded(match[1]) : null;
   const path = match ? `${match[2]}${match[3] ?? ''}` : target;

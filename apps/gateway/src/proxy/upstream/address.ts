@@ -5,7 +5,7 @@ import { GatewayError } from '../../http/gateway-error.js';
  *
  * @throws GatewayError `OPTION_INVALID` when it is no HTTP address, has a query, or a name or password in it: addresses are shown in the log and at `/health`
  */
-export function addressOf(
+export function upstreamAddress(
   option: string,
   address: string,
   { example, keyOption }: { readonly example: string; readonly keyOption: string },

@@ -1,4 +1,4 @@
-import { hasTokens, modelServer, objectsOf, textOf, type ModelServerKind } from '@retrace/chat';
+import { hasTokens, modelServer, asObjects, asText, type ModelServerKind } from '@retrace/chat';
 import type { LocalTokenizer, OpenTokenizer } from '../proxy-config.js';
 import { ask, type Told } from './question.js';
 import type { Upstream } from './upstream.js';
@@ -49,14 +49,14 @@ export function createTokenizerFinder(options: FinderOptions): FindTokenizer {
     if (given === null && (isGiven || !hasTokens(kind))) return null;
     const models = hasTokens(kind) ? await ask(upstream, { path: '/v1/models', key }) : {};
     if (models === null) return undefined;
-    const [model = {}] = objectsOf(models.data);
-    const path = given?.path ?? directoryOf(kind, modelInfo, model);
+    const [model = {}] = asObjects(models.data);
+    const path = given?.path ?? findDirectory(kind, modelInfo, model);
     const tokenizer = given?.tokenizer ?? (path === null ? null : await open(path).catch(() => null));
     if (tokenizer === null) {
       warn(`The tokenizer of the model server is not known: ${WITHOUT}`);
       return null;
     }
-    const asked = { model: textOf(model.id) ?? '', prompt: TEST_TEXT, add_special_tokens: false };
+    const asked = { model: asText(model.id) ?? '', prompt: TEST_TEXT, add_special_tokens: false };
     const answer = await ask(upstream, { path: '/tokenize', body: asked, key });
     if (answer === null) return undefined;
     // The route may be closed: the user's word counts then, and the name of a directory does not.
@@ -74,10 +74,10 @@ function toldTokenizer(told: string, { given, warn }: FinderOptions): string {
 }
 
 /** The directory that the kind tells (SGLang), or else that of the model in the list of models. */
-function directoryOf(kind: ModelServerKind, modelInfo: Told | null, model: Told): string | null {
+function findDirectory(kind: ModelServerKind, modelInfo: Told | null, model: Told): string | null {
   const names = modelServer(kind).sign?.directories ?? [];
-  const told = names.map((name) => textOf(modelInfo?.[name])).find((path) => path !== null);
-  return told ?? textOf(model.root);
+  const told = names.map((name) => asText(modelInfo?.[name])).find((path) => path !== null);
+  return told ?? asText(model.root);
 }
 
 function isEqual(told: readonly unknown[], own: readonly number[]): boolean {

@@ -4,9 +4,9 @@ import {
   kindByHost,
   knownDefaults,
   NEUTRAL_SAMPLING,
-  numberOf,
-  objectOf,
-  textOf,
+  asNumber,
+  asObject,
+  asText,
   VERSION_PATH,
   type ModelServerKind,
   type SamplingDefaults,
@@ -55,7 +55,7 @@ export class KindDetector {
   ) {
     const kind = options.given ?? kindByHost(upstream.url.hostname);
     this.isAsked = kind === null;
-    if (kind !== null) this.known = factsOf(kind);
+    if (kind !== null) this.known = gatherFacts(kind);
   }
 
   /** The facts now; null where the upstream has not answered. */
@@ -68,7 +68,7 @@ export class KindDetector {
     this.start();
     if (this.probing) await soon(this.probing, PATIENCE_MS);
     if (this.naming) await soon(this.naming, TOKENIZER_PATIENCE_MS);
-    return this.known ?? factsOf('other');
+    return this.known ?? gatherFacts('other');
   }
 
   /** Whether calls ask for token ids and usage in addition. */
@@ -102,7 +102,7 @@ export class KindDetector {
     if (answers.every((answer) => answer === null)) return;
     const told = new Map(KIND_PATHS.map((path, n) => [path, answers[n] ?? {}]));
     const { kind, sign } = kindByAnswers(told);
-    this.known = factsOf(kind, told.get(VERSION_PATH));
+    this.known = gatherFacts(kind, told.get(VERSION_PATH));
     this.nameTokenizer(this.known, sign);
   }
 
@@ -120,17 +120,17 @@ export class KindDetector {
 }
 
 /** @param version what `/version` told */
-function factsOf(kind: ModelServerKind, version: Told = {}): UpstreamFacts {
+function gatherFacts(kind: ModelServerKind, version: Told = {}): UpstreamFacts {
   return {
     kind,
     samplingDefaults: { ...knownDefaults(kind), ...toldDefaults(version.sampling_defaults) },
-    tokenizerHash: textOf(version.tokenizer_hash),
+    tokenizerHash: asText(version.tokenizer_hash),
   };
 }
 
 function toldDefaults(told: JsonValue | undefined): SamplingDefaults {
-  const fields = objectOf(told);
-  const known = Object.keys(NEUTRAL_SAMPLING).map((name) => [name, numberOf(fields[name])] as const);
+  const fields = asObject(told);
+  const known = Object.keys(NEUTRAL_SAMPLING).map((name) => [name, asNumber(fields[name])] as const);
   return Object.fromEntries(known.filter(([, value]) => value !== null));
 }
 

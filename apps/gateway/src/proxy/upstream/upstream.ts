@@ -5,7 +5,7 @@ import {
   type IncomingMessage,
 } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
-import { addressOf } from './address.js';
+import { upstreamAddress } from './address.js';
 import type { Cancellation } from './cancellation.js';
 
 const SWITCHING_PROTOCOLS = 101;
@@ -31,7 +31,7 @@ export class Upstream {
     address: string,
     private readonly timeoutMs: number,
   ) {
-    const url = addressOf('--upstream', address, {
+    const url = upstreamAddress('--upstream', address, {
       example: 'http://127.0.0.1:8000/v1',
       keyOption: '--upstream-key-env',
     });

@@ -181,7 +181,7 @@ export class ServingEngine {
     if (next === undefined) return false;
     try {
       next.signal.throwIfAborted();
-      next.resolve(await logprobsOf(this.supply.model, next.prompts));
+      next.resolve(await selectLogprobs(this.supply.model, next.prompts));
     } catch (error) {
       next.reject(error);
     }
@@ -228,7 +228,7 @@ export class ServingEngine {
   }
 }
 
-async function logprobsOf(
+async function selectLogprobs(
   model: PolicySupply['model'],
   prompts: readonly Int32Array[],
 ): Promise<readonly Float32Array[]> {

@@ -44,7 +44,7 @@ export class AnswerWriter {
         ...form.whole({ index, delta, logprobs }),
         ...this.choiceFields(index, delta, true),
         ...(promptLogprobs && { prompt_logprobs: this.promptEntries(Math.floor(index / n)) }),
-        ...(this.hasVersions && { policy_versions: stretchesOf(delta.columns.policyVersions) }),
+        ...(this.hasVersions && { policy_versions: listStretches(delta.columns.policyVersions) }),
       })),
       ...this.promptIds(true),
       usage: this.usage,
@@ -140,7 +140,7 @@ export class AnswerWriter {
   }
 }
 
-function stretchesOf(versions: Int32Array): VersionStretch[] {
+function listStretches(versions: Int32Array): VersionStretch[] {
   const stretches: VersionStretch[] = [];
   versions.forEach((version, n) => {
     const last = stretches.at(-1);

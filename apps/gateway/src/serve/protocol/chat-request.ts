@@ -26,7 +26,7 @@ export function readChat(fields: RequestFields, { text }: PolicySupply): ChatReq
   const listed = fields.required('messages', fields.objects('messages'));
   if (listed.length === 0) throw invalid('messages', '"messages" is []; it needs at least one');
   const written = fields.written('messages') as readonly Dict[];
-  const messages = listed.map((message, n) => messageOf(message, written[n], `messages[${n}].`));
+  const messages = listed.map((message, n) => readMessage(message, written[n], `messages[${n}].`));
   const tools = readTools(fields);
   if (tools !== null && !text.prompts.hasTemplate) {
     throw invalid('tools', '"tools" is given; this model has no chat template, which would tell it of tools');
@@ -53,14 +53,14 @@ export function readChat(fields: RequestFields, { text }: PolicySupply): ChatReq
       ...(tools && { tools: fields.written('tools') }),
     }),
     sampling: readSampling(fields, maxTokens ?? oldMaxTokens),
-    logprobs: logprobsOf(fields),
+    logprobs: readLogprobs(fields),
     tools,
   };
   fields.refuseOthers();
   return request;
 }
 
-function logprobsOf(fields: RequestFields): number | null {
+function readLogprobs(fields: RequestFields): number | null {
   const asks = fields.boolean('logprobs') ?? false;
   const numLikeliest = fields.integer('top_logprobs', { min: 0, max: MAX_LIKELIEST });
   if (numLikeliest !== null && numLikeliest > 0 && !asks) {
@@ -70,7 +70,7 @@ function logprobsOf(fields: RequestFields): number | null {
 }
 
 /** A message with its contents, calls and thoughts as they were written. */
-function messageOf(message: JsonFields, written: Dict, path: string): ConversationMessage {
+function readMessage(message: JsonFields, written: Dict, path: string): ConversationMessage {
   const fields = new RequestFields(message, { path });
   const role = fields.required('role', fields.text('role'));
   if (!ROLES.includes(role)) {

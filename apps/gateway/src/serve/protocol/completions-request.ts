@@ -24,7 +24,7 @@ export function readCompletions(fields: RequestFields, { text }: PolicySupply): 
   fields.only('prompt_logprobs', 0);
   const maxTokens = fields.integer('max_tokens', { min: 1 }) ?? DEFAULT_MAX_TOKENS;
   const request = {
-    prompts: promptsOf(fields.any('prompt')).map((prompt) =>
+    prompts: readPrompts(fields.any('prompt')).map((prompt) =>
       typeof prompt === 'string' ? encodePlain(text.tokenizer, prompt) : Int32Array.from(prompt),
     ),
     sampling: readSampling(fields, maxTokens),
@@ -43,7 +43,7 @@ export function readCompletions(fields: RequestFields, { text }: PolicySupply): 
   return request;
 }
 
-function promptsOf(prompt: unknown): readonly (string | readonly number[])[] {
+function readPrompts(prompt: unknown): readonly (string | readonly number[])[] {
   if (prompt === undefined) throw invalidPrompt('is required');
   if (typeof prompt === 'string') return [prompt];
   const isIds = (value: unknown): value is number[] =>

@@ -39,12 +39,14 @@ export class RequestFields {
   }
 
   number(name: string, rule: NumberRule): number | null {
-    return this.checked(name, `a number ${rangeOf(rule)}`, (value): value is number => isIn(value, rule));
+    return this.checked(name, `a number ${describeRange(rule)}`, (value): value is number =>
+      isIn(value, rule),
+    );
   }
 
   integer(name: string, rule: NumberRule): number | null {
     const holds = (value: unknown): value is number => Number.isSafeInteger(value) && isIn(value, rule);
-    return this.checked(name, `an integer ${rangeOf(rule)}`, holds);
+    return this.checked(name, `an integer ${describeRange(rule)}`, holds);
   }
 
   boolean(name: string): boolean | null {
@@ -124,7 +126,7 @@ function isIn(value: unknown, { min, max = Number.POSITIVE_INFINITY }: NumberRul
   return typeof value === 'number' && value >= min && value <= max;
 }
 
-function rangeOf({ min, max }: NumberRule): string {
+function describeRange({ min, max }: NumberRule): string {
   return max === undefined ? `of at least ${min}` : `from ${min} to ${max}`;
 }
 

@@ -63,7 +63,7 @@ export function readSampling(fields: RequestFields, maxTokens: number | null): S
     n: fields.integer('n', { min: 1, max: MAX_CHOICES }) ?? 1,
     maxTokens,
     temperature: fields.number('temperature', { min: 0, max: 100 }) ?? 1,
-    topP: topPOf(fields),
+    topP: readTopP(fields),
     topK: Math.max(0, fields.integer('top_k', { min: -1 }) ?? 0),
     seed: fields.integer('seed', { min: Number.MIN_SAFE_INTEGER }) ?? randomInt(MAX_SEED - 1),
     stopStrings,
@@ -101,7 +101,7 @@ export function answerRequests(
     stopTokenIds: [...ends, ...sampling.stopTokenIds],
     stopStrings: sampling.stopStrings,
     numLikeliest: Math.min(numLikeliest, supply.text.tokenizer.vocabSize),
-    samplingSeed: seedOf(sampling.seed, choice),
+    samplingSeed: choiceSeed(sampling.seed, choice),
   }));
 }
 
@@ -122,12 +122,12 @@ function maxNewTokensFor(
 }
 
 /** The first choice has the seed of the request, so one answer is what the generator gives for that seed. */
-function seedOf(seed: number, choice: number): number {
+function choiceSeed(seed: number, choice: number): number {
   if (choice === 0) return seed;
   return createHash('sha256').update(`${seed}/${choice}`).digest().readUIntBE(0, 6);
 }
 
-function topPOf(fields: RequestFields): number {
+function readTopP(fields: RequestFields): number {
   const topP = fields.number('top_p', { min: 0, max: 1 }) ?? 1;
   if (topP > 0) return topP;
   throw new RequestError('"top_p" is 0; it must be above 0 and at most 1', {

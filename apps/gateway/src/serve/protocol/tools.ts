@@ -24,7 +24,7 @@ export function readTools(fields: RequestFields): RequestTools | null {
       { param: 'tool_choice', code: 'unsupported_parameter' },
     );
   }
-  const tools = definitions.map(toolOf);
+  const tools = definitions.map(readTool);
   if (tools.length === 0 || choice === 'none') return null;
   try {
     return { definitions, format: actionFormat('tool-call', { strict: true, maxActions: MAX_CALLS, tools }) };
@@ -33,7 +33,7 @@ export function readTools(fields: RequestFields): RequestTools | null {
   }
 }
 
-function toolOf(definition: JsonFields, n: number) {
+function readTool(definition: JsonFields, n: number) {
   const path = `tools[${n}].`;
   const fields = new RequestFields(definition, { path });
   fields.only('type', 'function');

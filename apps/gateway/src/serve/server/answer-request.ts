@@ -9,7 +9,7 @@ import { answerRequests, type SamplingFields } from '../protocol/sampling-fields
 import type { RequestTools } from '../protocol/tools.js';
 import type { ServeConfig } from '../serve-config.js';
 import type { PolicySupply } from '../supply/policy-supply.js';
-import { requestErrorOf } from './failed-answer.js';
+import { toRequestError } from './failed-answer.js';
 
 /** A request that was read and is to be answered. */
 export interface AskedAnswer {
@@ -29,7 +29,7 @@ interface AnsweringParts {
   readonly contextLength: number;
 }
 
-/** Generates the answer to a request and sends it. @throws before anything is sent, what `requestErrorOf` tells clients */
+/** Generates the answer to a request and sends it. @throws before anything is sent, what `toRequestError` tells clients */
 export async function answerClient(
   parts: AnsweringParts,
   asked: AskedAnswer,
@@ -115,7 +115,7 @@ async function sendStream(client: ServerResponse, parts: StreamParts): Promise<v
     await send(STREAM_END);
   } catch (error) {
     if (!client.headersSent || signal.aborted) throw error;
-    await send(JSON.stringify(requestErrorOf(error).body));
+    await send(JSON.stringify(toRequestError(error).body));
   }
   client.end();
 }

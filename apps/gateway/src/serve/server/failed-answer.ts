@@ -3,7 +3,7 @@ import { RequestError } from '../../http/request-error.js';
 import { QueueFullError, TooManyAnswersError } from '../engine/serving-engine.js';
 
 /** The error that a client gets for any failure. */
-export function requestErrorOf(error: unknown): RequestError {
+export function toRequestError(error: unknown): RequestError {
   if (error instanceof RequestError) return error;
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof QueueFullError) return new RequestError(message, { status: 429, code: 'queue_full' });

@@ -1,7 +1,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { KeyDirectory, keyPrefixOf } from '@retrace/process';
+import { KeyDirectory, formatKeyPrefix } from '@retrace/process';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { KeyGuard } from './key-guard.js';
 
@@ -47,7 +47,7 @@ describe('KeyGuard', () => {
     await keys.revoke(read.stored, Date.parse('2026-01-02T03:04:05Z'));
     await expect(guard('127.0.0.1').check(bearer(read.key))).rejects.toMatchObject({
       status: 401,
-      message: `API key ${keyPrefixOf(read.stored)} was revoked at 2026-01-02T03:04:05.000Z`,
+      message: `API key ${formatKeyPrefix(read.stored)} was revoked at 2026-01-02T03:04:05.000Z`,
     });
   });
 

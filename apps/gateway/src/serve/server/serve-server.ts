@@ -14,7 +14,7 @@ import type { RequestFields } from '../protocol/request-fields.js';
 import type { ServeConfig } from '../serve-config.js';
 import type { PolicySupply } from '../supply/policy-supply.js';
 import { answerClient, type AskedAnswer } from './answer-request.js';
-import { requestErrorOf } from './failed-answer.js';
+import { toRequestError } from './failed-answer.js';
 import { KeyGuard } from './key-guard.js';
 import { ServeMetrics } from './serve-metrics.js';
 
@@ -144,7 +144,7 @@ export class ServeServer {
       client.destroy();
       return;
     }
-    const told = requestErrorOf(error);
+    const told = toRequestError(error);
     if (told.status >= 500) this.parts.warn(`A request failed: ${told.message}`);
     if (told.status === 429) client.setHeader('retry-after', '1');
     sendError(client, told);

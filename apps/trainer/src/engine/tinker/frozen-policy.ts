@@ -32,7 +32,7 @@ export class FrozenPolicy {
 }
 
 /** [M of each micro-batch] log π of their wanted tokens. @throws TinkerError */
-export async function logprobsOf(
+export async function requestLogprobs(
   model: TrainingModel,
   microBatches: readonly MicroBatch[],
 ): Promise<readonly Float32Array[]> {

@@ -1,5 +1,5 @@
 import type { MicroBatch } from '@retrace/policy';
-import { datumOf, type Datum, type Reduction } from '@retrace/tinker';
+import { makeDatum, type Datum, type Reduction } from '@retrace/tinker';
 
 /** A micro-batch with what a loss said of its M wanted tokens. */
 export interface DerivedMicroBatch {
@@ -12,14 +12,14 @@ export interface DerivedMicroBatch {
 
 /** The sequences of a micro-batch, to be evaluated. */
 export function evaluationData(microBatch: MicroBatch): Datum[] {
-  return sequencesOf(microBatch).map(({ tokenIds, mask }) => datumOf({ tokenIds, mask }));
+  return splitSequences(microBatch).map(({ tokenIds, mask }) => makeDatum({ tokenIds, mask }));
 }
 
 /** [M] The wanted ones among the logprobs of all targets of all sequences. */
 export function wantedLogprobs(microBatch: MicroBatch, ofTargets: readonly Float32Array[]): Float32Array {
   const wanted = new Float32Array(microBatch.positions.length);
   let m = 0;
-  sequencesOf(microBatch).forEach(({ mask }, s) => {
+  splitSequences(microBatch).forEach(({ mask }, s) => {
     for (let t = 0; t < mask.length; t++) if (mask[t] === 1) wanted[m++] = ofTargets[s][t];
   });
   return wanted;
@@ -35,7 +35,7 @@ export function gradientData(parts: readonly DerivedMicroBatch[], reduction: Red
   const numData = parts.reduce((sum, { microBatch }) => sum + microBatch.sequenceOffsets.length - 1, 0);
   return parts.map(({ microBatch, logprobs, gradients }) => {
     let m = 0;
-    return sequencesOf(microBatch).map(({ tokenIds, mask }) => {
+    return splitSequences(microBatch).map(({ tokenIds, mask }) => {
       const numWanted = mask.reduce((sum, bit) => sum + bit, 0);
       const factor = reduction === 'sum' ? -1 : -numData * numWanted;
       const advantages = new Float32Array(mask.length);
@@ -45,13 +45,13 @@ export function gradientData(parts: readonly DerivedMicroBatch[], reduction: Red
         advantages[t] = factor * gradients[m];
         current[t] = logprobs[m++];
       }
-      return datumOf({ tokenIds, mask, logprobs: current, advantages });
+      return makeDatum({ tokenIds, mask, logprobs: current, advantages });
     });
   });
 }
 
 /** Each sequence's tokens [N], and the mask of its targets [N − 1]. */
-function sequencesOf({ tokenIds, sequenceOffsets, mask }: MicroBatch) {
+function splitSequences({ tokenIds, sequenceOffsets, mask }: MicroBatch) {
   return Array.from({ length: sequenceOffsets.length - 1 }, (_, s) => {
     const [start, end] = [sequenceOffsets[s], sequenceOffsets[s + 1]];
     return { tokenIds: tokenIds.subarray(start, end), mask: mask.subarray(start + 1, end) };

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import {
-  engineOf,
+  resolveEngine,
   type EngineRecipe,
   type LoraRecipe,
   type PolicyRecipe,
@@ -16,7 +16,7 @@ import {
 } from '@retrace/tinker';
 import type { UsedEngine } from '@retrace/trajectory';
 import { TrainerError } from '../../trainer-error.js';
-import { modelHashOf, recipeModelConfig } from '../recipe-model.js';
+import { hashModel, recipeModelConfig } from '../recipe-model.js';
 import type { TensorflowEngineOptions } from '../tensorflow-engine.js';
 import { opened } from './engine-error.js';
 
@@ -58,14 +58,14 @@ export async function requireServer(recipe: Recipe): Promise<void> {
  */
 export async function openServedModel(options: TensorflowEngineOptions): Promise<TinkerModel> {
   const { recipe, vocabSize, tokenizerHash } = options;
-  const { policy } = adaptersOf(recipe);
+  const { policy } = requireAdapters(recipe);
   const { request, promises } = await measureFor(recipe, PATIENCE_MS);
   const config = await recipeModelConfig(recipe, vocabSize);
   const base = { directory: policy.model, fingerprint: await modelFingerprint(policy.model) };
-  const client = await openClient(engineOf(recipe), CALL_PATIENCE_MS);
+  const client = await openClient(resolveEngine(recipe), CALL_PATIENCE_MS);
   return {
     ...{ client, recipe, config, base, tokenizerHash, request, promises },
-    modelHash: modelHashOf(config, tokenizerHash, base),
+    modelHash: hashModel(config, tokenizerHash, base),
     used: {
       kind: 'tinker',
       version: `Tinker API, ${promises.reduction === 'sum' ? 'sums' : 'means over data'}`,
@@ -80,8 +80,8 @@ async function measureFor(
   recipe: Recipe,
   patienceMs: number,
 ): Promise<Pick<TinkerModel, 'request' | 'promises'>> {
-  const engine = engineOf(recipe);
-  const { policy, lora } = adaptersOf(recipe);
+  const engine = resolveEngine(recipe);
+  const { policy, lora } = requireAdapters(recipe);
   const request = { baseModel: engine.baseModel ?? policy.model, rank: lora.rank, seed: recipe.seed };
   const client = await openClient(engine, patienceMs);
   try {
@@ -96,7 +96,7 @@ async function measureFor(
 }
 
 /** A recipe without them is refused before the run. */
-function adaptersOf({ policy }: Recipe): { readonly policy: PolicyRecipe; readonly lora: LoraRecipe } {
+function requireAdapters({ policy }: Recipe): { readonly policy: PolicyRecipe; readonly lora: LoraRecipe } {
   if (policy?.lora) return { policy, lora: policy.lora };
   throw new TypeError('recipe.policy.lora: missing; a Tinker server trains adapters of a model directory');
 }

@@ -6,7 +6,7 @@ import {
   adapterCheckpointContent,
   cutMicroBatches,
   heldStateContent,
-  heldStateOf,
+  readHeldState,
   nameContent,
   PolicyError,
   type AppliedGradients,
@@ -22,7 +22,7 @@ import {
 import {
   deleteCheckpoint,
   downloadAdapter,
-  gradientNormOf,
+  findGradientNorm,
   TrainingSession,
   type TinkerError,
   type TrainingModel,
@@ -39,7 +39,7 @@ import type {
   UpdateEngine,
 } from '../update-engine.js';
 import { asked, changed, opened } from './engine-error.js';
-import { FrozenPolicy, logprobsOf } from './frozen-policy.js';
+import { FrozenPolicy, requestLogprobs } from './frozen-policy.js';
 import { gradientData, type DerivedMicroBatch } from './micro-batch-data.js';
 import { openServedModel, type TinkerModel } from './served-model.js';
 
@@ -145,7 +145,7 @@ export class TinkerEngine implements UpdateEngine {
       limits: { ...this.served.config, valueHead: false },
       // The first pass evaluates them all at once; the weights stay the same until the step.
       forward: async () => {
-        evaluated ??= asked(() => logprobsOf(this.model, microBatches));
+        evaluated ??= asked(() => requestLogprobs(this.model, microBatches));
         const logprobs = (await evaluated)[numPasses++ % microBatches.length];
         return { logprobs, entropies: new Float32Array(logprobs.length).fill(Number.NaN), values: null };
       },
@@ -171,7 +171,7 @@ export class TinkerEngine implements UpdateEngine {
     const gradientNorm = await changed(async () => {
       const bound = promises.clipsGradients ? maxGradientNorm : 0;
       const data = gradientData(parts, promises.reduction);
-      return gradientNormOf(await this.model.step(data, { ...adam, maxGradientNorm: bound }));
+      return findGradientNorm(await this.model.step(data, { ...adam, maxGradientNorm: bound }));
     });
     if (Number.isFinite(gradientNorm)) return { isApplied: true, gradientNorm, criticGradientNorm: null };
     throw new PolicyError(
@@ -252,7 +252,7 @@ export class TinkerEngine implements UpdateEngine {
   ): Promise<Float32Array> {
     requirePlain(temperature);
     const microBatches = cutMicroBatches(batch, mask, this.served.recipe.optimizer.maxTokensPerMicroBatch);
-    const evaluated = await asked(async () => logprobsOf(await modelOf(), microBatches));
+    const evaluated = await asked(async () => requestLogprobs(await modelOf(), microBatches));
     const logprobs = new Float32Array(batch.tokenIds.length);
     microBatches.forEach(({ positions }, c) => {
       positions.forEach((n, m) => {
@@ -299,7 +299,7 @@ export class TinkerEngine implements UpdateEngine {
   private async heldState(optimizer: FileRef, from: CheckpointFiles): Promise<HeldState> {
     const file = await from.open(optimizer);
     try {
-      const held = heldStateOf(file);
+      const held = readHeldState(file);
       if (held?.engine === 'tinker') return held;
       throw refused('weights and moments of another engine: a server takes none');
     } finally {

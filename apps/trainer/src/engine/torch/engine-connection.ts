@@ -113,7 +113,7 @@ export class EngineConnection {
           const what = `the engine at ${this.address.url} gave no answer to ${called} (${error.message})`;
           throw new TrainerError(
             this.instance === null ? 'ENGINE_UNAVAILABLE' : 'ENGINE_LOST',
-            hasEnded ? `${what}: ${endingOf(this.options.ended)}` : what,
+            hasEnded ? `${what}: ${describeEnding(this.options.ended)}` : what,
             { cause: error },
           );
         }
@@ -128,7 +128,7 @@ export class EngineConnection {
     body: Body | null,
     headers: Readonly<Record<string, string>>,
   ): Promise<Answer> {
-    const bytes = body === null ? null : bytesOf(body);
+    const bytes = body === null ? null : readBytes(body);
     const type =
       body !== null && 'arrow' in body ? 'application/vnd.apache.arrow.stream' : 'application/json';
     const signals = [AbortSignal.timeout(this.options.answerTimeoutMs ?? DEFAULT_ANSWER_TIMEOUT_MS)];
@@ -159,7 +159,7 @@ export class EngineConnection {
 }
 
 /** How a process ended, as whoever started it tells. */
-function endingOf(ended: AbortSignal | undefined): string {
+function describeEnding(ended: AbortSignal | undefined): string {
   const reason: unknown = ended?.reason;
   return reason instanceof Error && reason.name !== 'AbortError' ? reason.message : 'its process has ended';
 }
@@ -167,7 +167,7 @@ function endingOf(ended: AbortSignal | undefined): string {
 /** The connection broke, or there was none; whether the engine got the call is unknown. */
 class NoAnswer extends Error {}
 
-function bytesOf(body: Body): Uint8Array {
+function readBytes(body: Body): Uint8Array {
   return 'arrow' in body ? body.arrow : Buffer.from(JSON.stringify(body.json), 'utf8');
 }
 
@@ -188,7 +188,7 @@ function parse<T>(body: Buffer, path: string): T {
 
 function requireSuccess({ status, body }: Answer, path: string): Buffer {
   if (status >= 200 && status < 300) return body;
-  const { code, message, field } = errorOf(body, status);
+  const { code, message, field } = readError(body, status);
   if (code === 'NOT_FINITE') throw new PolicyError('NOT_FINITE', message);
   if (code === 'FILE_DAMAGED') throw new PolicyError('CHECKPOINT_CORRUPT', message);
   const sentence = `engine, ${path.split('?')[0]}: ${field === undefined ? '' : `${field}: `}${message}`;
@@ -202,7 +202,7 @@ interface EngineProblem {
   readonly field?: string;
 }
 
-function errorOf(body: Buffer, status: number): EngineProblem {
+function readError(body: Buffer, status: number): EngineProblem {
   try {
     const { error } = JSON.parse(body.toString('utf8')) as { readonly error?: EngineProblem };
     if (typeof error?.code === 'string' && typeof error.message === 'string') return error;

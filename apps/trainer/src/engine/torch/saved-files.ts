@@ -55,7 +55,7 @@ export async function nameSaved(
 ): Promise<FileRef> {
   const { files, texts } = await save(connection, part, { ...request, directory: null });
   if (request.sharded) return nameContent([shardIndexContent(files, texts)]);
-  const { sha256, sizeBytes } = oneOf(files);
+  const { sha256, sizeBytes } = requireOne(files);
   return { sha256, sizeBytes };
 }
 
@@ -71,13 +71,14 @@ async function savedFiles(
     for (const part of parts) {
       const written = await save(connection, part, { ...request, directory });
       saved.push(written);
-      if (part === 'weights' && !request.sharded) onWritten?.(readableIn(directory, oneOf(written.files)));
+      if (part === 'weights' && !request.sharded)
+        onWritten?.(readableIn(directory, requireOne(written.files)));
     }
     await connection.repeatable('sync', {});
     const files: FileRef[] = [];
     for (const { files: written, texts } of saved) {
       const adopted = written.map((file) => ({ ...file, path: join(directory, basename(file.file)) }));
-      files.push(await (request.sharded ? into.adopt(adopted, texts) : into.adoptFile(oneOf(adopted))));
+      files.push(await (request.sharded ? into.adopt(adopted, texts) : into.adoptFile(requireOne(adopted))));
       if (files.length === 1 && request.sharded) onWritten?.({ ...files[0], name: null });
     }
     return files;
@@ -105,7 +106,7 @@ function readableIn(
   return { sha256, sizeBytes, name: `${basename(directory)}/${basename(file)}` };
 }
 
-function oneOf<T extends FileRef>(files: readonly T[]): T {
+function requireOne<T extends FileRef>(files: readonly T[]): T {
   if (files.length === 1) return files[0];
   throw new TrainerError('ENGINE_LOST', `the engine saved ${files.length} files where one was asked for`);
 }

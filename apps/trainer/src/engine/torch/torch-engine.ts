@@ -1,4 +1,4 @@
-import { engineOf } from '@retrace/config';
+import { resolveEngine } from '@retrace/config';
 import {
   accumulateLoss,
   SafetensorsFile,
@@ -65,7 +65,7 @@ export class TorchEngine implements UpdateEngine {
    * @throws TrainerError `ENGINE_UNAVAILABLE`, `ENGINE_REFUSED`; PolicyError as `TensorflowEngine.open`
    */
   static async open(options: TensorflowEngineOptions): Promise<TorchEngine> {
-    const reached = await reachEngine(engineOf(options.recipe));
+    const reached = await reachEngine(resolveEngine(options.recipe));
     const connection = new EngineConnection(reached.address, { ended: reached.ended });
     try {
       const model = await openModel(options, connection);

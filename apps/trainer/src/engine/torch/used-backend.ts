@@ -6,6 +6,6 @@ export function workerVersion(torch: string, backend: string): string {
 }
 
 /** Tells by such a version which back-end computed. */
-export function backendOf(version: string): NonNullable<EngineRecipe['backend']> {
+export function parseBackend(version: string): NonNullable<EngineRecipe['backend']> {
   return /, verl /.test(version) ? 'verl' : 'native';
 }

@@ -36,19 +36,22 @@ export function batchStatistics({
   const values = returns && proximal.values;
   const known = episodes.successes.filter((success) => success >= 0);
   return [
-    ...rangeOf('reward', scored.totals),
+    ...rangeMetrics('reward', scored.totals),
     ...scored.componentNames.map(
       (name, c) =>
-        [`reward/component/${name}`, meanOf(rewarded(scored.components[c], scored.trainedEpisodes))] as const,
+        [
+          `reward/component/${name}`,
+          computeMean(rewarded(scored.components[c], scored.trainedEpisodes)),
+        ] as const,
     ),
-    ...rangeOf('advantage', advantages),
-    ...(returns ? rangeOf('return', returns) : []),
-    ...(values ? rangeOf('value', values) : []),
-    ...rangeOf('episode/steps', lengthsOf(episodes.stepOffsets)),
-    ...rangeOf('episode/actionTokens', lengthsOf(tokens.episodeActionOffsets)),
-    ...rangeOf('sequence/tokens', lengthsOf(tokens.sequenceOffsets)),
+    ...rangeMetrics('advantage', advantages),
+    ...(returns ? rangeMetrics('return', returns) : []),
+    ...(values ? rangeMetrics('value', values) : []),
+    ...rangeMetrics('episode/steps', computeLengths(episodes.stepOffsets)),
+    ...rangeMetrics('episode/actionTokens', computeLengths(tokens.episodeActionOffsets)),
+    ...rangeMetrics('sequence/tokens', computeLengths(tokens.sequenceOffsets)),
     ...turnStatistics(episodes, scored.stepOffsets, recipe),
-    ['success/mean', meanOf(known)],
+    ['success/mean', computeMean(known)],
   ];
 }
 
@@ -63,28 +66,28 @@ function turnStatistics(
   { context: { maxNewTokens }, agent }: BatchParts['recipe'],
 ): MetricEntries {
   const maxPromptTokens = agent?.maxPromptTokens ?? null;
-  const answers = lengthsOf(actionOffsets);
-  const prompts = lengthsOf(tokenOffsets).map(
+  const answers = computeLengths(actionOffsets);
+  const prompts = computeLengths(tokenOffsets).map(
     (count, step) => keptPrefixTokens[step] + count - answers[step],
   );
   return [
-    ...rangeOf('turn/actionTokens', answers),
-    ['turn/clippedFraction', shareOf(answers, (count) => count >= maxNewTokens)],
-    ['turn/emptyFraction', shareOf(answers, (count) => count === 0)],
-    ...rangeOf('turn/promptTokens', prompts),
+    ...rangeMetrics('turn/actionTokens', answers),
+    ['turn/clippedFraction', computeShare(answers, (count) => count >= maxNewTokens)],
+    ['turn/emptyFraction', computeShare(answers, (count) => count === 0)],
+    ...rangeMetrics('turn/promptTokens', prompts),
     [
       'turn/clippedPromptFraction',
-      maxPromptTokens === null ? Number.NaN : shareOf(prompts, (count) => count >= maxPromptTokens),
+      maxPromptTokens === null ? Number.NaN : computeShare(prompts, (count) => count >= maxPromptTokens),
     ],
   ];
 }
 
-function shareOf(values: Int32Array, holds: (value: number) => boolean): number {
+function computeShare(values: Int32Array, holds: (value: number) => boolean): number {
   return values.filter(holds).length / values.length;
 }
 
 /** Statistics of the values that are not NaN, which is missing. */
-function rangeOf(name: string, values: Values): MetricEntries {
+function rangeMetrics(name: string, values: Values): MetricEntries {
   let [sum, count, smallest, largest] = [0, 0, Infinity, -Infinity];
   // oxlint-disable-next-line typescript/prefer-for-of -- an iterator takes several times as long
   for (let i = 0; i < values.length; i++) {
@@ -108,12 +111,12 @@ function rewarded(component: Float32Array, trainedEpisodes: Uint8Array): Float32
   return component.filter((_, episode) => trainedEpisodes[episode] === 1);
 }
 
-function meanOf(values: Values): number {
+function computeMean(values: Values): number {
   let sum = 0;
   for (const value of values) sum += value;
   return sum / values.length;
 }
 
-function lengthsOf(offsets: Int32Array): Int32Array {
+function computeLengths(offsets: Int32Array): Int32Array {
   return offsets.subarray(1).map((end, row) => end - offsets[row]);
 }

@@ -1,5 +1,5 @@
 import type { EpisodeColumns, Json, TokenBatch } from '@retrace/trajectory';
-import { countMarked, gather, positionsOf } from '../action-tokens.js';
+import { countMarked, gather, listPositions } from '../action-tokens.js';
 import type { UpdateColumns } from '../loss-columns.js';
 import type { UpdateOutcome } from '../steps/optimizer-steps.js';
 import type { MetricEntries } from '../../metric-entries.js';
@@ -115,7 +115,7 @@ export function episodeShares(
     shares.times[e] = trained.includes(1) ? (copies?.[e] ?? 1) : 0;
     shares.numTokens[e] = countMarked(isCounted);
     if (shares.numTokens[e] === 0) continue;
-    const counted = (column: Float32Array) => gather(column.subarray(from, end), positionsOf(isCounted));
+    const counted = (column: Float32Array) => gather(column.subarray(from, end), listPositions(isCounted));
     shares.weights[e] = importanceWeights ? mean(counted(importanceWeights)) : 1;
     if (!advantages) continue;
     const ofEpisode = counted(advantages);

@@ -8,7 +8,7 @@ import {
 import type { OptimizerRecipe } from '@retrace/config';
 import { mapLossColumns, type TokenFigures, type TrainingBatch } from '@retrace/policy';
 import { shuffle, type Pcg32 } from '@retrace/random';
-import { gather, gatherMask, offsetsOfMarked, positionsOf, scatter } from '../action-tokens.js';
+import { gather, gatherMask, offsetsOfMarked, listPositions, scatter } from '../action-tokens.js';
 import type { UpdateColumns } from '../loss-columns.js';
 
 /** A random order of the sequences that train anything, each as often as it is to be trained. */
@@ -162,7 +162,7 @@ export function lossWeights(
   { trainedMask, keptMask, actionOffsets, sequenceGroups }: WeightedTokens,
   { aggregation, horizon, denominator }: AggregationRule,
 ): Float32Array {
-  const positions = positionsOf(trainedMask);
+  const positions = listPositions(trainedMask);
   // Only the groups of these sequences, numbered from 0.
   const { groupIds } = numberGroups(Array.from(sequenceGroups, String));
   const tokens: AggregatedTokens = {

@@ -77,8 +77,11 @@ export async function makeOptimizerSteps(
   const steps = [...(ofCritic?.steps ?? []), ...ofPolicy.steps];
   const outcome = {
     ...averageTerms(ofPolicy.steps.map(({ terms }) => terms)),
-    gradientNorm: meanOf(ofPolicy.steps, ({ gradientNorm }) => gradientNorm),
-    criticGradientNorm: meanOf((ofCritic ?? ofPolicy).steps, (step) => step.criticGradientNorm ?? Number.NaN),
+    gradientNorm: computeMean(ofPolicy.steps, ({ gradientNorm }) => gradientNorm),
+    criticGradientNorm: computeMean(
+      (ofCritic ?? ofPolicy).steps,
+      (step) => step.criticGradientNorm ?? Number.NaN,
+    ),
     numTrainedTokens: steps.reduce((sum, { numTokens }) => sum + numTokens, 0),
     numOptimizerSteps: steps.length,
     stepLosses: Float64Array.from(steps, ({ terms }) => terms.loss),
@@ -123,7 +126,7 @@ async function makePass(
   return { steps, tokens };
 }
 
-function meanOf(steps: readonly MadeStep[], valueOf: (step: MadeStep) => number): number {
+function computeMean(steps: readonly MadeStep[], valueOf: (step: MadeStep) => number): number {
   return steps.reduce((sum, step) => sum + valueOf(step), 0) / steps.length;
 }
 

@@ -1,5 +1,5 @@
 import {
-  offsetsOf,
+  toOffsets,
   preferenceLoss,
   type PreferenceLossTerms,
   type PreferencePairs,
@@ -10,7 +10,7 @@ import { averageTerms, type LossTerms, type TrainingBatch } from '@retrace/polic
 import type { TokenBatch } from '@retrace/trajectory';
 import type { StepLoss, UpdateEngine } from '../../engine/update-engine.js';
 import { TrainerError } from '../../trainer-error.js';
-import { gather, positionsOf, scatter, sequenceActionOffsets } from '../action-tokens.js';
+import { gather, listPositions, scatter, sequenceActionOffsets } from '../action-tokens.js';
 import type { UpdateColumns } from '../loss-columns.js';
 import {
   gatherSequences,
@@ -75,7 +75,7 @@ export async function makePreferenceSteps(
   { learningRate, seed, preference, tokenLoss, optimizer }: PreferenceStepOptions,
 ): Promise<PreferenceOutcome> {
   const random = new Pcg32(seed);
-  const columns = columnsOf(tokens);
+  const columns = toColumns(tokens);
   const { maxGradientNorm } = optimizer;
   const steps: { terms: LossTerms; figures: PairFigures; gradientNorm: number; numTokens: number }[] = [];
   const trainedTokens: OptimizerStepTokens[] = [];
@@ -84,7 +84,7 @@ export async function makePreferenceSteps(
     shuffle(order, random);
     for (const pairs of splitPairs(tokens, order, optimizer)) {
       const episodes = [...pairs].flatMap((pair) => [tokens.pairs.chosen[pair], tokens.pairs.rejected[pair]]);
-      const sequences = sequencesOf(tokens.batch, episodes);
+      const sequences = listSequences(tokens.batch, episodes);
       const gathered = gatherSequences(columns, sequences, TOKEN_MEAN);
       const lengths = episodes.map((episode) => numActions(tokens.batch, episode));
       const evaluated = await evaluatePairs(engine, gathered.batch, lengths, {
@@ -100,7 +100,7 @@ export async function makePreferenceSteps(
       if (terms.figures) trainedTokens.push(stepTokens(gathered, evaluated.batch, terms.figures));
       steps.push({
         terms: { ...terms, loss, policyLoss: evaluated.loss.loss },
-        figures: figuresOf(evaluated.loss),
+        figures: computeFigures(evaluated.loss),
         gradientNorm,
         numTokens: gathered.batch.tokenIds.length,
       });
@@ -127,7 +127,7 @@ export async function makePreferenceSteps(
   };
 }
 
-function columnsOf({ batch, trained, referenceLogprobs }: PairedTokens): UpdateColumns {
+function toColumns({ batch, trained, referenceLogprobs }: PairedTokens): UpdateColumns {
   return {
     tokenIds: batch.tokenIds,
     sequenceOffsets: batch.sequenceOffsets,
@@ -151,11 +151,11 @@ async function evaluatePairs(
 ): Promise<{ readonly batch: TrainingBatch; readonly loss: PreferenceLossTerms }> {
   const mask = Uint8Array.from(batch.lossWeights, (weight) => Number(weight !== 0));
   const { logprobs } = await engine.evaluate(batch, { temperature, mask });
-  const positions = positionsOf(mask);
+  const positions = listPositions(mask);
   const pairs = Int32Array.from({ length: lengths.length / 2 }, (_, pair) => 2 * pair);
   const loss = preferenceLoss(
     {
-      offsets: offsetsOf(lengths),
+      offsets: toOffsets(lengths),
       logprobs: gather(logprobs, positions),
       referenceLogprobs: gather(referenceLogprobs as Float32Array, positions),
       chosen: pairs,
@@ -194,7 +194,7 @@ function numActions({ episodeActionOffsets }: PairedTokens['batch'], episode: nu
 }
 
 /** The sequences of the episodes, one episode after the other. */
-function sequencesOf(
+function listSequences(
   { episodeSequenceOffsets }: PairedTokens['batch'],
   episodes: readonly number[],
 ): Int32Array {
@@ -206,7 +206,7 @@ function sequencesOf(
   );
 }
 
-function figuresOf({ chosenRewards, rejectedRewards }: PreferenceLossTerms): PairFigures {
+function computeFigures({ chosenRewards, rejectedRewards }: PreferenceLossTerms): PairFigures {
   const mean = (of: (pair: number) => number) =>
     chosenRewards.reduce((sum, _, pair) => sum + of(pair), 0) / chosenRewards.length;
   return {

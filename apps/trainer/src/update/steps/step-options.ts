@@ -37,8 +37,8 @@ export function policySteps(
     ...regularizers(recipe),
   };
   return {
-    learningRate: learningRateOf(recipe, updateNumber),
-    criticLearningRate: criticLearningRateOf(recipe, updateNumber),
+    learningRate: computeLearningRate(recipe, updateNumber),
+    criticLearningRate: computeCriticLearningRate(recipe, updateNumber),
     seed,
     optimizer,
     loss: optimizer.critic ? { ...ofBoth, valueCoefficient: 0, trains: 'policy' } : ofBoth,
@@ -120,7 +120,7 @@ export function preferenceSteps(
   }: Pick<StepSettings, 'updateNumber' | 'seed'> & { readonly preference: PreferenceRecipe },
 ): PreferenceStepOptions {
   return {
-    learningRate: learningRateOf(recipe, updateNumber),
+    learningRate: computeLearningRate(recipe, updateNumber),
     seed,
     preference,
     optimizer: recipe.optimizer,
@@ -153,16 +153,16 @@ export function learningRateAt(optimizer: OptimizerRecipe, index: number, total:
   return learningRate * (1 - (1 - finalFraction) * fallen);
 }
 
-function learningRateOf({ optimizer, numUpdates, imitation }: Recipe, updateNumber: number): number {
+function computeLearningRate({ optimizer, numUpdates, imitation }: Recipe, updateNumber: number): number {
   return learningRateAt(optimizer, updateNumber - 1 - (imitation?.numUpdates ?? 0), numUpdates);
 }
 
 /** The critic's rate follows the schedule of the policy's. */
-function criticLearningRateOf(recipe: Recipe, updateNumber: number): number | null {
+function computeCriticLearningRate(recipe: Recipe, updateNumber: number): number | null {
   const { optimizer } = recipe;
   if (typeof optimizer.criticLearningRate !== 'number') return null;
   const ofCritic = { ...optimizer, learningRate: optimizer.criticLearningRate };
-  return learningRateOf({ ...recipe, optimizer: ofCritic }, updateNumber);
+  return computeLearningRate({ ...recipe, optimizer: ofCritic }, updateNumber);
 }
 
 export function hasKlInLoss({ loss }: Pick<Recipe, 'loss'>): boolean {

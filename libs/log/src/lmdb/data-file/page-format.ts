@@ -73,7 +73,7 @@ export interface Node {
 
 /** Reads a meta page from its first `META_BYTES`; null when they are none. */
 export function readMeta(bytes: Buffer): Meta | null {
-  if (bytes.length < META_BYTES || kindOf(bytes) !== 'meta') return null;
+  if (bytes.length < META_BYTES || readPageKind(bytes) !== 'meta') return null;
   if (bytes.readUInt32LE(AT.magic) !== MAGIC || bytes.readUInt16LE(AT.version) !== DATA_VERSION) return null;
   const pageBytes = bytes.readUInt32LE(AT.freeTree);
   const isPower = (pageBytes & (pageBytes - 1)) === 0;
@@ -87,18 +87,18 @@ export function readMeta(bytes: Buffer): Meta | null {
   };
 }
 
-export function pageNumberOf(page: Buffer): number {
+export function readPageNumber(page: Buffer): number {
   return readUInt64(page, 0);
 }
 
 /** Null for flags that no page in a file has. */
-export function kindOf(page: Buffer): PageKind | null {
+export function readPageKind(page: Buffer): PageKind | null {
   const flags = page.readUInt16LE(AT.flags) & KIND_MASK;
   return (Object.keys(PAGE_KINDS) as PageKind[]).find((kind) => PAGE_KINDS[kind] === flags) ?? null;
 }
 
 /** Of the first page of an overflow value. */
-export function numOverflowPagesOf(page: Buffer): number {
+export function readNumOverflowPages(page: Buffer): number {
   return page.readUInt32LE(20);
 }
 

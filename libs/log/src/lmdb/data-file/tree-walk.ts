@@ -1,11 +1,11 @@
 import type { Damage } from './damage.js';
 import type { PageFile } from './page-file.js';
 import {
-  kindOf,
+  readPageKind,
   type Meta,
   type Node,
-  numOverflowPagesOf,
-  pageNumberOf,
+  readNumOverflowPages,
+  readPageNumber,
   readNodes,
   type Tree,
 } from './page-format.js';
@@ -129,7 +129,7 @@ export class TreeWalk {
 
   private readNodes(place: Place, kind: 'branch' | 'leaf'): Node[] | null {
     const page = this.pageAt(place.page);
-    const isPage = page !== null && pageNumberOf(page) === place.page && kindOf(page) === kind;
+    const isPage = page !== null && readPageNumber(page) === place.page && readPageKind(page) === kind;
     // The pages below a branch take its place in memory.
     const nodes = isPage ? readNodes(kind === 'branch' ? Buffer.from(page) : page, kind) : null;
     if (nodes !== null && nodes.length > 0) return nodes;
@@ -144,9 +144,9 @@ export class TreeWalk {
     const page = isInside ? file.page(firstPage, meta.pageBytes) : null;
     const isPage =
       page !== null &&
-      pageNumberOf(page) === firstPage &&
-      kindOf(page) === 'overflow' &&
-      numOverflowPagesOf(page) === numPages;
+      readPageNumber(page) === firstPage &&
+      readPageKind(page) === 'overflow' &&
+      readNumOverflowPages(page) === numPages;
     if (isPage) use?.take({ firstPage, numPages }, name);
     else damage.addPage(firstPage, name, page);
   }

@@ -27,10 +27,10 @@ export interface CheckpointStorage {
  */
 export function checkpointsAt({ directory, storage }: CheckpointLocation): CheckpointFiles {
   if (storage === null) return new CheckpointFiles(directory);
-  return new RemoteCheckpointFiles(`${directory}-cache`, new S3BlobStore(s3LocationOf(storage)));
+  return new RemoteCheckpointFiles(`${directory}-cache`, new S3BlobStore(parseS3Location(storage)));
 }
 
-function s3LocationOf({ url, endpoint, region }: CheckpointStorage): S3Location {
+function parseS3Location({ url, endpoint, region }: CheckpointStorage): S3Location {
   const [, bucket, path = ''] = /^s3:\/\/([a-z0-9][a-z0-9.-]+[a-z0-9])(?:\/(.*))?$/.exec(url) ?? [];
   if (bucket === undefined) {
     const rule =

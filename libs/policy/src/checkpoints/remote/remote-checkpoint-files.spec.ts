@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { PolicyError } from '../../policy-error.js';
-import { fileNameOf } from '../file-ref.js';
+import { toFileName } from '../file-ref.js';
 import { shardIndexContent } from '../shards.js';
 import type { BlobRef, BlobStore } from './blob-store.js';
 import { RemoteCheckpointFiles } from './remote-checkpoint-files.js';
@@ -56,7 +56,7 @@ it('a reader neither lists nor removes what a writer left, and a writer goes on 
   const store = new UnlistedStore();
   const content = Uint8Array.of(1, 2, 3);
   const ref = { sha256: createHash('sha256').update(content).digest('hex'), sizeBytes: 3 };
-  store.blobs.set(fileNameOf(ref.sha256), content);
+  store.blobs.set(toFileName(ref.sha256), content);
   const left = join(cache, `${'0'.repeat(36)}.partial`);
   await mkdir(left);
   await writeFile(join(left, 'index'), shardIndexContent([{ sha256: 'a'.repeat(64), sizeBytes: 1 }], {}));

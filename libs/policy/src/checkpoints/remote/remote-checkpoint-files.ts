@@ -3,9 +3,9 @@ import { dirname } from 'node:path';
 import { PolicyError } from '../../policy-error.js';
 import { requireContent } from '../checkpoint-errors.js';
 import { CheckpointFiles, type AdoptedFile } from '../checkpoint-files.js';
-import { fileNameOf, hashOfName, type FileRef } from '../file-ref.js';
+import { toFileName, hashOfName, type FileRef } from '../file-ref.js';
 import { readMetadata } from '../safetensors-file.js';
-import { isShard, MAX_INDEX_BYTES, shardsIn, shardsOf } from '../shards.js';
+import { isShard, MAX_INDEX_BYTES, shardsIn, readShards } from '../shards.js';
 import { nameContent } from '../write-synced.js';
 import type { BlobStore } from './blob-store.js';
 
@@ -33,7 +33,7 @@ export class RemoteCheckpointFiles extends CheckpointFiles {
   /** @throws PolicyError as `CheckpointFiles.write`; `CHECKPOINT_STORAGE_FAILED`, retriable */
   override async write(content: Uint8Array | AsyncIterable<Uint8Array>): Promise<FileRef> {
     const ref = await super.write(content);
-    await this.remote.put(fileNameOf(ref.sha256), this.pathOf(ref.sha256));
+    await this.remote.put(toFileName(ref.sha256), this.pathOf(ref.sha256));
     await this.prune();
     return ref;
   }
@@ -71,17 +71,17 @@ export class RemoteCheckpointFiles extends CheckpointFiles {
     const now = new Date();
     await utimes(dirname(file.path), now, now);
     await super.take(file);
-    await this.remote.put(fileNameOf(file.sha256), this.pathOf(file.sha256));
+    await this.remote.put(toFileName(file.sha256), this.pathOf(file.sha256));
     await this.prune();
   }
 
   protected override async removeFile(sha256: string): Promise<void> {
     await super.removeFile(sha256);
-    await this.remote.delete(fileNameOf(sha256));
+    await this.remote.delete(toFileName(sha256));
   }
 
   protected override async readSmall(sha256: string): Promise<Uint8Array | null> {
-    const pieces = await this.remote.get(fileNameOf(sha256));
+    const pieces = await this.remote.get(toFileName(sha256));
     if (pieces === null) return null;
     const read: Uint8Array[] = [];
     let numBytes = 0;
@@ -94,7 +94,7 @@ export class RemoteCheckpointFiles extends CheckpointFiles {
   }
 
   protected override isPresent(sha256: string): Promise<boolean> {
-    return this.remote.has(fileNameOf(sha256));
+    return this.remote.has(toFileName(sha256));
   }
 
   /** Lists the files in the storage. */
@@ -133,7 +133,7 @@ export class RemoteCheckpointFiles extends CheckpointFiles {
   }
 
   private async pieces({ sha256 }: FileRef): Promise<AsyncIterable<Uint8Array>> {
-    const pieces = await this.remote.get(fileNameOf(sha256));
+    const pieces = await this.remote.get(toFileName(sha256));
     if (pieces !== null) return pieces;
     const what = `checkpoint file ${sha256} does not exist in ${this.remote.description}`;
     throw new PolicyError('CHECKPOINT_MISSING', what);
@@ -159,7 +159,7 @@ export class RemoteCheckpointFiles extends CheckpointFiles {
     try {
       const path = this.pathOf(sha256);
       const { mtimeMs } = await stat(path);
-      const role = this.roles.get(sha256) ?? (await roleOf(path));
+      const role = this.roles.get(sha256) ?? (await detectRole(path));
       this.roles.set(sha256, role);
       return { sha256, mtimeMs, role };
     } catch (error) {
@@ -181,10 +181,10 @@ interface CachedFile {
 const namesIn = ({ sha256, role }: CachedFile): string[] =>
   typeof role === 'string' ? [sha256] : [sha256, ...role.map((shard) => shard.sha256)];
 
-async function roleOf(path: string): Promise<CachedRole> {
+async function detectRole(path: string): Promise<CachedRole> {
   try {
     const metadata = await readMetadata(path);
-    return shardsOf(metadata, path) ?? (isShard(metadata) ? 'shard' : 'whole');
+    return readShards(metadata, path) ?? (isShard(metadata) ? 'shard' : 'whole');
   } catch (error) {
     // Content of another format is a checkpoint to nobody else either.
     if (error instanceof PolicyError && !isMissing(error)) return 'whole';

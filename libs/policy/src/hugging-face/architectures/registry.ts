@@ -12,7 +12,7 @@ import { qwen3 } from './qwen3.js';
 const ARCHITECTURES: readonly Architecture[] = [qwen2, qwen3, llama, mistral];
 
 /** @throws PolicyError `UNSUPPORTED_MODEL` for an unknown `model_type`, with similar names */
-export function architectureOf(json: ConfigJson): Architecture {
+export function findArchitecture(json: ConfigJson): Architecture {
   const name = json.optionalString('model_type');
   const found = ARCHITECTURES.find(({ modelType }) => modelType === name);
   if (found) return found;

@@ -11,10 +11,10 @@ import {
   sapoSequence,
 } from '@retrace/algorithms';
 import * as tf from '@retrace/compute/tensorflow';
-import { constantOf, stopGradient } from '@retrace/compute';
+import { makeConstant, stopGradient } from '@retrace/compute';
 import { sequenceMeans } from './sequence-sums.js';
-import { columnOf, tensorLoss, type TensorLoss, type TensorLossInput } from './tensor-loss.js';
-import { held, logRatios, ratioOf, where } from './token-ratio.js';
+import { requireColumn, tensorLoss, type TensorLoss, type TensorLossInput } from './tensor-loss.js';
+import { held, logRatios, computeRatio, where } from './token-ratio.js';
 
 interface ClipBounds {
   readonly clipLow: number;
@@ -37,7 +37,7 @@ function clipped(
 
 /** The clipped surrogate of each token's own ratio `[N]`. */
 function ppoClip(input: TensorLossInput, bounds: ClipBounds): tf.Tensor {
-  return clipped(input.advantages, ratioOf(logRatios(input)), bounds);
+  return clipped(input.advantages, computeRatio(logRatios(input)), bounds);
 }
 
 /** SAPO's gate on ratios, −A·(4/τ)·σ(τ(ρ − 1)) `[N]`. */
@@ -60,12 +60,12 @@ function softGated(
 
 /** w = π_prox/π_b `[N]`. */
 function behaviorRatios(input: TensorLossInput): tf.Tensor {
-  return ratioOf(tf.sub(input.proximalLogprobs, columnOf(input, 'behaviorLogprobs')));
+  return computeRatio(tf.sub(input.proximalLogprobs, requireColumn(input, 'behaviorLogprobs')));
 }
 
 /** 1 where `selectLossTokens` did not pick the token `[N]`. */
 function unselected(input: TensorLossInput): tf.Tensor {
-  return tf.sub(1, columnOf(input, 'selected'));
+  return tf.sub(1, requireColumn(input, 'selected'));
 }
 
 /** Losses in which the ratio π/π_prox (or π/π_b) itself carries the gradient. The definitions they take their names from say more. */
@@ -86,13 +86,13 @@ export const surrogateLosses: readonly TensorLoss[] = [
       const pushed = tf.mul(sign, logRatios(input));
       const bounded = tf.mul(sign, tf.clipByValue(logRatios(input), -clipLow, clipHigh));
       const pessimistic = tf.mul(sign, tf.minimum(pushed, bounded));
-      const ratios = ratioOf(sequenceMeans(input, pessimistic));
+      const ratios = computeRatio(sequenceMeans(input, pessimistic));
       return tf.neg(tf.mul(sequenceMeans(input, input.advantages), ratios));
     },
     (input, weights) => tf.exp(sequenceMeans(input, tf.log(tf.add(weights, 1e-10)))),
   ),
   tensorLoss(sapo, (input, temperatures) =>
-    softGated(input.advantages, ratioOf(logRatios(input)), temperatures),
+    softGated(input.advantages, computeRatio(logRatios(input)), temperatures),
   ),
   tensorLoss(sapoSequence, (input, temperatures) => {
     const ofSequence = stopGradient(held(sequenceMeans(input, logRatios(input))));
@@ -111,12 +111,12 @@ export const surrogateLosses: readonly TensorLoss[] = [
       const loss = ppoClip(input, { clipLow, clipHigh, dualClip });
       return where(unselected(input), tf.mul(behaviorRatios(input), loss));
     }
-    const ratios = ratioOf(tf.sub(input.logprobs, columnOf(input, 'behaviorLogprobs')));
+    const ratios = computeRatio(tf.sub(input.logprobs, requireColumn(input, 'behaviorLogprobs')));
     return where(unselected(input), tf.neg(tf.mul(input.advantages, ratios)));
   }),
   tensorLoss(opsm, (input, { delta, ...bounds }) => {
-    const isKept = constantOf([input.logprobs], () => {
-      const behind = tf.sub(columnOf(input, 'behaviorLogprobs'), input.logprobs);
+    const isKept = makeConstant([input.logprobs], () => {
+      const behind = tf.sub(requireColumn(input, 'behaviorLogprobs'), input.logprobs);
       const isNear = tf.lessEqual(held(sequenceMeans(input, behind)), delta);
       return tf.logicalOr(tf.greaterEqual(input.advantages, 0), isNear);
     });
@@ -127,7 +127,7 @@ export const surrogateLosses: readonly TensorLoss[] = [
   ),
   tensorLoss(klCov, (input, { beta }) => {
     const distances = tf.abs(logRatios(input));
-    const penalties = tf.mul(beta, tf.mul(columnOf(input, 'selected'), distances));
-    return tf.sub(penalties, tf.mul(input.advantages, ratioOf(logRatios(input))));
+    const penalties = tf.mul(beta, tf.mul(requireColumn(input, 'selected'), distances));
+    return tf.sub(penalties, tf.mul(input.advantages, computeRatio(logRatios(input))));
   }),
 ];

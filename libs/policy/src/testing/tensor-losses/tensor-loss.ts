@@ -47,7 +47,7 @@ export function tensorLoss<S extends OptionSchema>(
 }
 
 /** A column that only some losses read. @throws PolicyError `INVALID_BATCH` where it is null */
-export function columnOf(input: TensorLossInput, column: 'behaviorLogprobs' | 'selected'): tf.Tensor {
+export function requireColumn(input: TensorLossInput, column: 'behaviorLogprobs' | 'selected'): tf.Tensor {
   const tensor = input[column] ?? null;
   if (tensor !== null) return tensor;
   throw new PolicyError('INVALID_BATCH', `${column} is null; the policy loss needs a value for each token`);

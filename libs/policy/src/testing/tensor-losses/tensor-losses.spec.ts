@@ -9,7 +9,7 @@ import {
   getPolicyLoss,
   KL_ESTIMATORS,
   listPolicyLosses,
-  offsetsOf,
+  toOffsets,
   selectLossTokens,
   valueLoss,
   type PolicyLossInput,
@@ -49,7 +49,7 @@ const variants: readonly (readonly [string, Readonly<Record<string, unknown>>])[
 function randomInput(seed: number): PolicyLossInput {
   const random = seededRandom(seed);
   const lengths = [27, 0, 1, 32, 25, 60];
-  const offsets = offsetsOf(Int32Array.from(lengths));
+  const offsets = toOffsets(Int32Array.from(lengths));
   const numTokens = offsets[lengths.length];
   const column = (draw: (t: number) => number) => Float32Array.from({ length: numTokens }, (_, t) => draw(t));
   const around = (center: Float32Array, spread: number) => center.map((x) => x + spread * (2 * random() - 1));

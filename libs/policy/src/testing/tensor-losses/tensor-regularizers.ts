@@ -7,7 +7,7 @@ import type { KlEstimator } from '@retrace/algorithms';
 import * as tf from '@retrace/compute/tensorflow';
 import { logSoftmax, stopGradient } from '@retrace/compute';
 import { PolicyError } from '../../policy-error.js';
-import { held, ratioOf } from './token-ratio.js';
+import { held, computeRatio } from './token-ratio.js';
 
 const K3_LIMIT = 10;
 
@@ -31,15 +31,15 @@ export function tensorKl(
   return tf.tidy(() => {
     const d = tf.sub(logprobs, referenceLogprobs);
     const corrected = (estimate: tf.Tensor) =>
-      proximalLogprobs ? tf.mul(ratioOf(tf.sub(logprobs, proximalLogprobs)), estimate) : estimate;
-    const value = corrected(estimateOf(estimator, d));
+      proximalLogprobs ? tf.mul(computeRatio(tf.sub(logprobs, proximalLogprobs)), estimate) : estimate;
+    const value = corrected(computeEstimate(estimator, d));
     if (!straightThrough) return value;
-    const k2 = corrected(estimateOf('k2', d));
+    const k2 = corrected(computeEstimate('k2', d));
     return tf.add(stopGradient(value), tf.sub(k2, stopGradient(k2)));
   });
 }
 
-function estimateOf(estimator: KlEstimator, d: tf.Tensor): tf.Tensor {
+function computeEstimate(estimator: KlEstimator, d: tf.Tensor): tf.Tensor {
   switch (estimator) {
     case 'k1':
       return d;

@@ -14,7 +14,7 @@ export function held(logRatio: tf.Tensor): tf.Tensor {
 }
 
 /** exp(held log ratio). */
-export function ratioOf(logRatio: tf.Tensor): tf.Tensor {
+export function computeRatio(logRatio: tf.Tensor): tf.Tensor {
   return tf.exp(held(logRatio));
 }
 

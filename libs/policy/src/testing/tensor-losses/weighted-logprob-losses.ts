@@ -1,9 +1,9 @@
 import { cispo, crossEntropy, dppoKl, dppoTv, dro, gpgLoss, topr, vespo } from '@retrace/algorithms';
 import * as tf from '@retrace/compute/tensorflow';
-import { constantOf, stopGradient } from '@retrace/compute';
+import { makeConstant, stopGradient } from '@retrace/compute';
 import { sequenceSums } from './sequence-sums.js';
-import { columnOf, tensorLoss, type TensorLoss, type TensorLossInput } from './tensor-loss.js';
-import { held, logRatios, ratioOf } from './token-ratio.js';
+import { requireColumn, tensorLoss, type TensorLoss, type TensorLossInput } from './tensor-loss.js';
+import { held, logRatios, computeRatio } from './token-ratio.js';
 
 /** Keeps the Bernoulli KL finite where a probability is 1. */
 const KL_EPSILON = 1e-8;
@@ -15,7 +15,7 @@ function weightedLogprobs({ advantages, logprobs }: TensorLossInput, factors: tf
 
 /** sg[ρ] of each token `[N]`. */
 function fixedRatios(input: TensorLossInput): tf.Tensor {
-  return stopGradient(ratioOf(logRatios(input)));
+  return stopGradient(computeRatio(logRatios(input)));
 }
 
 /** Masks of tokens that moved too far, for A > 0 and for A ≤ 0 `[N]`. */
@@ -35,9 +35,9 @@ function dppo(
   tooFar: (probability: tf.Tensor, proximal: tf.Tensor) => TooFar,
 ): tf.Tensor {
   const { advantages, logprobs, proximalLogprobs } = input;
-  const factors = constantOf([logprobs], () => {
+  const factors = makeConstant([logprobs], () => {
     const { up, down } = tooFar(tf.exp(logprobs), tf.exp(proximalLogprobs));
-    const ratios = tf.minimum(ratioOf(logRatios(input)), maxRatio);
+    const ratios = tf.minimum(computeRatio(logRatios(input)), maxRatio);
     const isPositive = tf.greater(advantages, 0);
     // A `where` of booleans writes beyond its end on WebAssembly, whose kernel takes them for floats.
     const isDropped = tf.logicalOr(
@@ -60,13 +60,13 @@ export const weightedLogprobLosses: readonly TensorLoss[] = [
     tf.add(weightedLogprobs(input, 1), tf.mul(beta / 2, tf.square(logRatios(input)))),
   ),
   tensorLoss(topr, (input) => {
-    const logs = tf.sub(stopGradient(input.logprobs), columnOf(input, 'behaviorLogprobs'));
-    const tapers = tf.minimum(ratioOf(sequenceSums(input, logs)), 1);
+    const logs = tf.sub(stopGradient(input.logprobs), requireColumn(input, 'behaviorLogprobs'));
+    const tapers = tf.minimum(computeRatio(sequenceSums(input, logs)), 1);
     const isNegative = tf.less(input.advantages, 0);
     return weightedLogprobs(input, tf.where(isNegative, tapers, tf.onesLike(tapers)));
   }),
   tensorLoss(vespo, (input, { powerPositive, decayPositive, powerNegative, decayNegative }) => {
-    const logs = tf.sub(stopGradient(input.logprobs), columnOf(input, 'behaviorLogprobs'));
+    const logs = tf.sub(stopGradient(input.logprobs), requireColumn(input, 'behaviorLogprobs'));
     const logRatios = tf.clipByValue(sequenceSums(input, held(logs)), Math.log(1e-8), 20);
     const phi = (power: number, decay: number) =>
       tf.exp(tf.sub(tf.mul(power, logRatios), tf.mul(decay, tf.expm1(logRatios))));

@@ -40,7 +40,7 @@ export class JsonLinesMetricsFile implements MetricWriter {
   }
 
   async write(record: MetricRecord): Promise<void> {
-    await this.file.appendFile(`${JSON.stringify(lineOf(record, this.runId))}\n`);
+    await this.file.appendFile(`${JSON.stringify(formatLine(record, this.runId))}\n`);
   }
 
   close(): Promise<void> {
@@ -49,7 +49,10 @@ export class JsonLinesMetricsFile implements MetricWriter {
 }
 
 /** A record as the object of its line. Values that JSON does not have (infinite ones) are null. */
-function lineOf({ kind, step, occurredAtUs, values }: MetricRecord, run: string): Record<string, unknown> {
+function formatLine(
+  { kind, step, occurredAtUs, values }: MetricRecord,
+  run: string,
+): Record<string, unknown> {
   const time = new Date(occurredAtUs / 1000).toISOString();
   return { run, kind, step, time, ...Object.fromEntries(values) };
 }

@@ -56,7 +56,7 @@ export class MetricRecords {
   }
 
   private evaluationRecord(logged: MetricsLogged): Omit<MetricRecord, 'occurredAtUs'> | null {
-    const kind = splitOf(logged);
+    const kind = findRecordKind(logged);
     const key = `${kind ?? ''} ${logged.step}`;
     if (kind === null || this.seen.has(key)) return null;
     this.seen.add(key);
@@ -65,7 +65,7 @@ export class MetricRecords {
 }
 
 /** The split of an evaluation, which its metrics are named by (`validation/success`); null for another evaluation. */
-function splitOf({ names }: MetricsLogged): MetricRecordKind | null {
+function findRecordKind({ names }: MetricsLogged): MetricRecordKind | null {
   const split = names[0]?.split('/')[0];
   return split === 'validation' || split === 'test' ? split : null;
 }

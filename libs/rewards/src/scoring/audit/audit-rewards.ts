@@ -163,15 +163,15 @@ function hackedStretches(
     const successes = success.slice(from, from + WINDOW);
     if (!isWhole(successes)) continue;
     numWindows += 1;
-    const successTrend = trendOf(successes);
+    const successTrend = computeTrend(successes);
     if (!(successTrend <= -RISING)) continue;
     for (const { kind, name, byStretch } of values) {
       const series = byStretch.slice(from, from + WINDOW);
       if (!isWhole(series)) continue;
-      const trend = trendOf(series);
+      const trend = computeTrend(series);
       if (!(trend >= RISING)) continue;
-      const [successFrom, successTo] = endsOf(successes);
-      const [valueFrom, valueTo] = endsOf(series);
+      const [successFrom, successTo] = computeEnds(successes);
+      const [valueFrom, valueTo] = computeEnds(series);
       const window = { kind, name, from, to: from + WINDOW - 1, trend, successTrend };
       const found = { ...window, valueFrom, valueTo, successFrom, successTo };
       const before = worst.get(`${kind} ${name}`);
@@ -188,12 +188,12 @@ function isWhole(series: readonly (number | null)[]): series is readonly number[
 }
 
 /** Spearman's ρ of a series with time; NaN where it never changes by more than its rounding. */
-function trendOf(series: readonly number[]): number {
+function computeTrend(series: readonly number[]): number {
   if (!isMore(Math.max(...series), Math.min(...series))) return Number.NaN;
   return rankCorrelation(Float64Array.from(series.keys()), Float64Array.from(series)).spearman;
 }
 
-function endsOf(series: readonly number[]): [number, number] {
+function computeEnds(series: readonly number[]): [number, number] {
   const meanOf = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
   return [meanOf(series.slice(0, END)), meanOf(series.slice(-END))];
 }

@@ -17,16 +17,16 @@ import { RewardError } from '../../errors.js';
  */
 export function codeHash(module: string): string {
   initSync();
-  const entry = sourceOf(module.startsWith('file:') ? fileURLToPath(module) : module);
+  const entry = readSource(module.startsWith('file:') ? fileURLToPath(module) : module);
   // Numbered in the order of imports, so that names of folders do not count.
   const numbers = new Map<string, number>([[entry, 0]]);
   const parts: string[] = [];
   for (const file of numbers.keys()) {
     const text = readModule(file);
-    const imports = importsOf(file, text).map((specifier) => {
+    const imports = listImports(file, text).map((specifier) => {
       const url = specifier === '@retrace/rewards' ? REWARDS_MODULE : specifier;
       if (!isFile(url)) return `${specifier} ${packageVersion(file, specifier)}`;
-      const target = sourceOf(url.startsWith('file:') ? fileURLToPath(url) : resolve(dirname(file), url));
+      const target = readSource(url.startsWith('file:') ? fileURLToPath(url) : resolve(dirname(file), url));
       if (!numbers.has(target)) numbers.set(target, numbers.size);
       return String(numbers.get(target));
     });
@@ -36,7 +36,7 @@ export function codeHash(module: string): string {
 }
 
 /** Source of a compiled file, where it exists: beside it, or in `src` beside its `dist`. */
-function sourceOf(path: string): string {
+function readSource(path: string): string {
   const at = path.lastIndexOf(`${sep}dist${sep}`);
   const inSources = at === -1 ? path : `${path.slice(0, at)}${sep}src${sep}${path.slice(at + 6)}`;
   const sources = [path, inSources].map((file) => file.replace(/\.js$/, '.ts'));
@@ -52,7 +52,7 @@ function readModule(file: string): string {
   }
 }
 
-function importsOf(file: string, text: string): string[] {
+function listImports(file: string, text: string): string[] {
   try {
     const [imports] = parse(text);
     return imports.flatMap(({ n, d, ss, se }) => {

@@ -3,12 +3,12 @@ import { EndpointError, ServiceClient } from '@retrace/endpoints';
 import { LRUCache } from 'lru-cache';
 import type { VerdictSource } from './verdict-archive.js';
 import {
-  answerOf,
+  toJudgeAnswer,
   firstOn,
   promptHash,
   readVerdict,
   requestBody,
-  tokensOf,
+  readJudgeTokens,
   type JudgeVerdict,
 } from './verdict.js';
 
@@ -100,7 +100,7 @@ export class JudgeClient {
     const known = firstOn(hash, logged);
     if (known !== undefined) {
       this.answers.numReused++;
-      return { answer: answerOf(known), newVerdict: null };
+      return { answer: toJudgeAnswer(known), newVerdict: null };
     }
     if (onlyKnown) {
       return { answer: { kind: 'none', reason: 'judge: no verdict in the log' }, newVerdict: null };
@@ -113,11 +113,11 @@ export class JudgeClient {
       const isPaidFor = cached !== undefined || !isNew;
       if (isPaidFor) this.answers.numReused++;
       const newVerdict = isPaidFor ? { ...verdict, promptTokens: 0, completionTokens: 0 } : verdict;
-      return { answer: answerOf(verdict), newVerdict };
+      return { answer: toJudgeAnswer(verdict), newVerdict };
     } catch (error) {
       this.cache.delete(hash);
       this.answers.numUnanswered++;
-      return { answer: { kind: 'none', reason: `judge: ${reasonOf(error)}` }, newVerdict: null };
+      return { answer: { kind: 'none', reason: `judge: ${describeReason(error)}` }, newVerdict: null };
     }
   }
 
@@ -161,7 +161,7 @@ export class JudgeClient {
   /** Reads an answer, and counts its tokens, which a malformed one costs, too. */
   private readAnswer(text: string, request: JudgeRequest): JudgeVerdict {
     const answer = parseJson(text);
-    const { promptTokens, completionTokens } = tokensOf(answer);
+    const { promptTokens, completionTokens } = readJudgeTokens(answer);
     const { promptPrice, completionPrice } = request.service;
     this.answers.promptTokens += promptTokens;
     this.answers.completionTokens += completionTokens;
@@ -187,6 +187,6 @@ function parseJson(body: string): unknown {
   }
 }
 
-function reasonOf(error: unknown): string {
+function describeReason(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,5 +1,5 @@
 import type { StoreClient } from '@retrace/store';
-import { JUDGE_SOURCE, verdictsOf } from './verdict-log.js';
+import { JUDGE_SOURCE, listVerdicts } from './verdict-log.js';
 import type { JudgeVerdict } from './verdict.js';
 
 /** Where verdicts on the same question are found, whatever episode or run they were asked for. */
@@ -54,7 +54,7 @@ export class VerdictArchive implements VerdictSource {
        ORDER BY question, occurred_at, log_offset LIMIT 1 BY question`,
       { params: { source: JUDGE_SOURCE } },
     );
-    const verdicts = verdictsOf(rows.map((row) => ({ source: JUDGE_SOURCE, ...row })));
+    const verdicts = listVerdicts(rows.map((row) => ({ source: JUDGE_SOURCE, ...row })));
     return new Map(verdicts.map((verdict) => [verdict.promptHash, verdict]));
   }
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { newEpisodeEvent, type RewardAssigned, nowUs } from '@retrace/trajectory';
-import { partitionOf, type EventLog } from '@retrace/log';
+import { choosePartition, type EventLog } from '@retrace/log';
 import { encodeEvent } from '@retrace/trajectory/codec';
 import type { JudgeVerdict } from './verdict.js';
 
@@ -28,7 +28,7 @@ export async function appendVerdicts(
 ): Promise<void> {
   const byPartition = new Map<number, Uint8Array[]>();
   for (const { episodeId, component, verdict } of verdicts) {
-    const partition = partitionOf(runId, episodeId, log.numPartitions('trajectories'));
+    const partition = choosePartition(runId, episodeId, log.numPartitions('trajectories'));
     const { score, ...rest } = verdict;
     const payload: RewardAssigned = {
       step: null,
@@ -42,7 +42,7 @@ export async function appendVerdicts(
       logId: log.logId,
       runId,
       episodeId,
-      seq: seqOf(payload),
+      seq: deriveSeq(payload),
       occurredAtUs: nowUs(),
       payload,
     });
@@ -54,7 +54,7 @@ export async function appendVerdicts(
 }
 
 /** The first 53 bits of a hash of the content: all that an event's `seq` can carry. */
-function seqOf({ name, value, source, rationale }: RewardAssigned): number {
+function deriveSeq({ name, value, source, rationale }: RewardAssigned): number {
   const digest = createHash('sha256')
     .update(JSON.stringify([name, value, source, rationale]))
     .digest();
@@ -62,7 +62,7 @@ function seqOf({ name, value, source, rationale }: RewardAssigned): number {
 }
 
 /** Verdicts among assigned rewards, without the assignments of people and other programs. */
-export function verdictsOf(
+export function listVerdicts(
   assigned: readonly Pick<RewardAssigned, 'source' | 'value' | 'rationale'>[],
 ): JudgeVerdict[] {
   return assigned.flatMap(({ source, value, rationale }) => {

@@ -1,6 +1,6 @@
-import { partitionOf, type EventLog } from '@retrace/log';
+import { choosePartition, type EventLog } from '@retrace/log';
 import type { AssignedReward } from '@retrace/store';
-import { appendVerdicts, verdictsOf, type VerdictOfEpisode } from './verdict-log.js';
+import { appendVerdicts, listVerdicts, type VerdictOfEpisode } from './verdict-log.js';
 import { VerdictTail } from './verdict-tail.js';
 import type { JudgeVerdict } from './verdict.js';
 
@@ -42,7 +42,7 @@ export class VerdictStore {
       if (known === undefined) byEpisode.set(reward.episodeId, [reward]);
       else known.push(reward);
     }
-    const stored = new Map([...byEpisode].map(([id, rewards]) => [id, verdictsOf(rewards)]));
+    const stored = new Map([...byEpisode].map(([id, rewards]) => [id, listVerdicts(rewards)]));
     return joined(stored, inTail);
   }
 
@@ -71,7 +71,7 @@ export class VerdictStore {
 
   private partitionOf(episodeId: string): number {
     const { log, runId } = this.options;
-    return partitionOf(runId, episodeId, log.numPartitions('trajectories'));
+    return choosePartition(runId, episodeId, log.numPartitions('trajectories'));
   }
 }
 

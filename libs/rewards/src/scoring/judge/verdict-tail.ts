@@ -1,6 +1,6 @@
 import { SINK_GROUP, type EventLog } from '@retrace/log';
 import { decodeEvent, peekEnvelope } from '@retrace/trajectory/codec';
-import { verdictsOf } from './verdict-log.js';
+import { listVerdicts } from './verdict-log.js';
 import type { JudgeVerdict } from './verdict.js';
 
 /**
@@ -43,7 +43,7 @@ export class VerdictTail {
       const [record] = await this.log.read('trajectories', partition, offset, { maxRecords: 1 });
       const decoded = decodeEvent(record.bytes);
       if (decoded.ok && decoded.event.kind === 'RewardAssigned')
-        verdicts.push(...verdictsOf([decoded.event.payload]));
+        verdicts.push(...listVerdicts([decoded.event.payload]));
     }
     return verdicts;
   }

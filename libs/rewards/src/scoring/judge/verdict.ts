@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { completionCounts, countOf, objectOf } from '@retrace/chat';
+import { completionCounts, asCount, asObject } from '@retrace/chat';
 import { EndpointError } from '@retrace/endpoints';
 import type { JudgeAnswer, JudgeRequest } from '../../judge.js';
 
@@ -23,7 +23,7 @@ export function firstOn(hash: string, verdicts: readonly JudgeVerdict[] = []): J
 }
 
 /** Answer to the component that asked: a refusal leaves the reward missing. */
-export function answerOf({ score, rationale }: JudgeVerdict): JudgeAnswer {
+export function toJudgeAnswer({ score, rationale }: JudgeVerdict): JudgeAnswer {
   return score === null
     ? { kind: 'none', reason: `judge: refused: ${rationale}` }
     : { kind: 'verdict', score, rationale };
@@ -72,10 +72,10 @@ export function promptHash(request: JudgeRequest): string {
  * @throws EndpointError `MALFORMED_ANSWER` when it is not a completion, was cut off, is not JSON of that form, or its score is outside the range
  */
 export function readVerdict(answer: unknown, request: JudgeRequest): JudgeVerdict {
-  const { choices } = objectOf(answer);
-  const choice = objectOf(Array.isArray(choices) ? choices[0] : null);
-  const { content, refusal } = objectOf(choice.message);
-  const common = { promptHash: promptHash(request), model: request.model, ...tokensOf(answer) };
+  const { choices } = asObject(answer);
+  const choice = asObject(Array.isArray(choices) ? choices[0] : null);
+  const { content, refusal } = asObject(choice.message);
+  const common = { promptHash: promptHash(request), model: request.model, ...readJudgeTokens(answer) };
   if (typeof refusal === 'string' && refusal !== '') {
     return { ...common, score: null, rationale: refusal, raw: refusal };
   }
@@ -99,8 +99,8 @@ export function readVerdict(answer: unknown, request: JudgeRequest): JudgeVerdic
 }
 
 /** Tokens that a chat completion says it took; 0 where it does not say. */
-export function tokensOf(answer: unknown): Pick<JudgeVerdict, 'promptTokens' | 'completionTokens'> {
-  const { inputTokens, outputTokens } = completionCounts(objectOf(objectOf(answer).usage), countOf);
+export function readJudgeTokens(answer: unknown): Pick<JudgeVerdict, 'promptTokens' | 'completionTokens'> {
+  const { inputTokens, outputTokens } = completionCounts(asObject(asObject(answer).usage), asCount);
   return { promptTokens: inputTokens ?? 0, completionTokens: outputTokens ?? 0 };
 }
 

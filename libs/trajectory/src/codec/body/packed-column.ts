@@ -55,9 +55,9 @@ export interface ColumnLayout {
 }
 
 export function layOutColumn(column: TypedColumn): ColumnLayout {
-  const type = elementTypeOf(column);
+  const type = toElementType(column);
   const width = column instanceof Int32Array ? narrowestWidth(column) : column.BYTES_PER_ELEMENT;
-  const bits = column instanceof Float64Array || column.length === 0 ? null : bitsOf(column);
+  const bits = column instanceof Float64Array || column.length === 0 ? null : viewColumnBits(column);
   const numLeading = bits === null ? 0 : countLeading(bits, column.length);
   const numTrailing = bits === null ? 0 : countTrailing(bits, column.length, numLeading);
   const numMiddle = column.length - numLeading - numTrailing;
@@ -162,7 +162,7 @@ export function readPackedColumn(bytes: Uint8Array, start: number, end: number):
 
 /** Whether a packed column has the element type of `column`. */
 export function hasElementsOf(packed: PackedColumn, column: TypedColumn): boolean {
-  return packed.type === elementTypeOf(column);
+  return packed.type === toElementType(column);
 }
 
 /** @throws RangeError when the bytes are no packed column */
@@ -187,7 +187,7 @@ export function unpackInto(target: TypedColumn, packed: PackedColumn): void {
 }
 
 /** Runs are compared as integers, so that every NaN keeps its bits. The bits of a short column are valid until the next call. */
-function bitsOf(column: Exclude<TypedColumn, Float64Array>): Uint8Array | Int32Array | Uint32Array {
+function viewColumnBits(column: Exclude<TypedColumn, Float64Array>): Uint8Array | Int32Array | Uint32Array {
   if (!(column instanceof Float32Array)) return column;
   if (column.byteLength > SHORT_BYTES) return viewBits(column);
   shortFloats.set(column);
@@ -265,7 +265,7 @@ function narrowestWidth(column: Int32Array): number {
   return bits > 0xff ? 2 : 1;
 }
 
-function elementTypeOf(column: TypedColumn): number {
+function toElementType(column: TypedColumn): number {
   if (column instanceof Int32Array) return ELEMENT_TYPES.Int32Array;
   if (column instanceof Float32Array) return ELEMENT_TYPES.Float32Array;
   return column instanceof Float64Array ? ELEMENT_TYPES.Float64Array : ELEMENT_TYPES.Uint8Array;

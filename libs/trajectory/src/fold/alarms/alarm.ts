@@ -27,7 +27,7 @@ export const nameOfRule = (rule: string): string => (rule === '' ? NO_RULE : rul
 export const ruleOfName = (name: string): string => (name === NO_RULE ? '' : name);
 
 /** The alarm that an event raises; null for the others. */
-export function alarmOf(event: AnyEvent): Alarm | null {
+export function toAlarm(event: AnyEvent): Alarm | null {
   const { runId, occurredAtUs } = event;
   const common = { runId, raisedAtUs: occurredAtUs };
   if (event.kind === 'WarningRaised' && event.payload.severity === 'alarm') {

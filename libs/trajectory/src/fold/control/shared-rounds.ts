@@ -59,7 +59,7 @@ export class SharedRounds {
 
   /** The groups of an incomplete round that are closed, by place; none before the first is. */
   closings(key: RoundKey): ReadonlyMap<number, LoggedGroup> | undefined {
-    return this.open.get(keyOf(key))?.closings;
+    return this.open.get(makeKey(key))?.closings;
   }
 
   /** Whether the group is closed and waits for the rest of its round. */
@@ -76,7 +76,7 @@ export class SharedRounds {
   accept(claim: RoundClaim): 'duplicate' | 'conflict' | null {
     if (this.claims.get(claim.shareIndex)?.eventId === claim.eventId) return 'duplicate';
     if (claim.firstOrdinal < this.ordinalAfter) return 'conflict';
-    const open = this.open.get(keyOf(claim));
+    const open = this.open.get(makeKey(claim));
     if (open !== undefined && open.numGroups !== claim.numGroups) return 'conflict';
     if (claim.places.some((place) => open?.closings.has(place) === true || this.isHeld(claim, place))) {
       return 'conflict';
@@ -104,7 +104,7 @@ export class SharedRounds {
     if (claimed === undefined) return this.replaced.has(group.groupId) ? [] : [group];
     const { claim, place } = claimed;
     if (group.reason === 'abandoned') return [group];
-    const key = keyOf(claim);
+    const key = makeKey(claim);
     const { numGroups } = claim;
     const { closings } = this.open.get(key) ?? { closings: new Map<number, LoggedGroup>() };
     if (closings.has(place)) return [];
@@ -121,7 +121,7 @@ export class SharedRounds {
   private isHeld(claim: RoundClaim, place: number): boolean {
     for (const other of this.claims.values()) {
       const isOthers = other.shareIndex !== claim.shareIndex && other.numShares === claim.numShares;
-      if (isOthers && keyOf(other) === keyOf(claim) && other.places.includes(place)) return true;
+      if (isOthers && makeKey(other) === makeKey(claim) && other.places.includes(place)) return true;
     }
     return false;
   }
@@ -137,6 +137,6 @@ export class SharedRounds {
   }
 }
 
-function keyOf({ split, trainable, round }: RoundKey): string {
+function makeKey({ split, trainable, round }: RoundKey): string {
   return `${split}/${trainable}/${round}`;
 }

@@ -13,7 +13,7 @@ export type PlaceOutcome = 'placed' | PlaceFault;
 const FINGERPRINT_BYTES = 6;
 
 /** Returns the beginning of a content checksum, which is given as bytes or as hex digits. */
-export function fingerprintOf(checksum: Buffer | string): number {
+export function toFingerprint(checksum: Buffer | string): number {
   return typeof checksum === 'string'
     ? Number.parseInt(checksum.slice(0, 2 * FINGERPRINT_BYTES), 16)
     : checksum.readUIntBE(0, FINGERPRINT_BYTES);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { processorOf, chosenProcessor } from './processor.js';
+import { parseProcessor, chosenProcessor } from './processor.js';
 
 const cpuInfo = (flags: string): string =>
   `processor\t: 0\nflags\t\t: fpu sse2 ${flags}\nbugs\t\t:\n\nprocessor\t: 1\n`;
@@ -15,11 +15,11 @@ describe('processorOf', () => {
     [`${V3} avx512f avx512cd`, 'x86-64-v3'],
     [`${V4} amx_tile`, 'x86-64-v4'],
   ])('recognizes flags "%s" as %s', (flags, processor) => {
-    expect(processorOf(cpuInfo(flags))).toBe(processor);
+    expect(parseProcessor(cpuInfo(flags))).toBe(processor);
   });
 
   it('is the baseline where the kernel lists nothing', () => {
-    expect(processorOf('')).toBe('baseline');
+    expect(parseProcessor('')).toBe('baseline');
   });
 });
 

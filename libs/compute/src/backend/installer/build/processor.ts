@@ -37,12 +37,12 @@ let usable: readonly Processor[] | null = null;
 
 /** Lists the generations whose code this machine runs, oldest first. Read once a process. */
 export function usableProcessors(): readonly Processor[] {
-  usable ??= NAMES.slice(0, NAMES.indexOf(processorOf(readCpuInfo())) + 1);
+  usable ??= NAMES.slice(0, NAMES.indexOf(parseProcessor(readCpuInfo())) + 1);
   return usable;
 }
 
 /** @param cpuInfo content of `/proc/cpuinfo` */
-export function processorOf(cpuInfo: string): Processor {
+export function parseProcessor(cpuInfo: string): Processor {
   const flags = new Set(/^flags\s*:(.*)$/m.exec(cpuInfo)?.[1].trim().split(/\s+/) ?? []);
   return NAMES.findLast((name) => GENERATIONS[name].every((flag) => flags.has(flag))) ?? 'baseline';
 }
