@@ -14,6 +14,7 @@ const OWN_PROCESS_SPECS = [
   'apps/cli/src/server/disk-watch.spec.ts',
   'libs/policy/src/testing/tensor-losses/tensor-losses.spec.ts',
   'libs/rewards/src/composer.spec.ts',
+  'libs/spool/src/file-lock.spec.ts',
   'test/chaos.spec.ts',
   'test/data-parallel.spec.ts',
   'test/known-mistakes.spec.ts',

@@ -1,6 +1,6 @@
 /** An environment of one's own, in a file that no library knows: draw cards until the sum is near 21, in free text without a vocabulary. */
 import type { EnvironmentSpec, ResetOptions, StepResult } from '@retrace/environments';
-import { deriveSeed, EnvironmentError, Pcg32, assignSplit } from '@retrace/environments';
+import { deriveSeed, EnvironmentError, Pcg32, splitOf } from '@retrace/environments';
 
 interface Options {
   readonly target?: number;
@@ -77,7 +77,7 @@ export default ({ target = 21 }: Options): EnvironmentSpec => ({
     for (let draw = 0; ; draw++) {
       const taskSeed = deriveSeed('twenty-one', seed, split, index, draw);
       const start = 1 + (taskSeed % 1000) / 100;
-      if (assignSplit(`${start}`) === split) return { task: { start }, seed: taskSeed };
+      if (splitOf(`${start}`) === split) return { task: { start }, seed: taskSeed };
     }
   },
   agents: [

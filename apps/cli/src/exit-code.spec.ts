@@ -5,7 +5,7 @@ import { toErrorCode, toExitCode } from './exit-code.js';
 
 const withCode = (code: string) => Object.assign(new Error(), { code });
 
-describe('exitCodeOf', () => {
+describe('toExitCode', () => {
   it('gives 0 when help or the version was asked for', () => {
     expect(toExitCode(new CommanderError(0, 'commander.helpDisplayed', ''), '')).toBe(0);
   });
@@ -44,7 +44,7 @@ describe('exitCodeOf', () => {
   });
 });
 
-describe('errorCodeOf', () => {
+describe('toErrorCode', () => {
   it('gives the code of an error, and one for errors that have none', () => {
     expect(toErrorCode(withCode('PORT_TAKEN'))).toBe('PORT_TAKEN');
     expect(toErrorCode(new CommanderError(1, 'commander.unknownOption', ''))).toBe('USAGE');

@@ -2,7 +2,7 @@ export {
   anthropicMessages,
   isAnthropicMessage,
   isReasoningPart,
-  extractReasoning,
+  reasoningOf,
   toolCall,
 } from '@retrace/client/messages';
 export { isJsonObject } from '@retrace/trajectory/json';

@@ -45,7 +45,7 @@ interface WalkedContext extends StepContext {
  * Goes through the calls of an episode, each with the messages that its model saw: those of its context so far which the prompt kept, and
  * those that the step added. Ends with `unknown` at the first step whose prompt can't be told.
  */
-function* contextsOf(episode: StoredEpisode): Generator<Known<WalkedContext>> {
+function* walkContexts(episode: StoredEpisode): Generator<Known<WalkedContext>> {
   const walk = new ContextWalk(episode);
   for (const step of episode.steps) {
     const context = walk.next(step);
@@ -59,7 +59,7 @@ function* contextsOf(episode: StoredEpisode): Generator<Known<WalkedContext>> {
 
 /** The context of one step; unknown where the store does not have the text of its prompt. */
 export function findContext(episode: StoredEpisode, step: number): Known<StepContext> {
-  for (const context of contextsOf(episode)) {
+  for (const context of walkContexts(episode)) {
     if (context.kind === 'unknown' || context.value.step === step) return context;
   }
   return { kind: 'unknown' };
@@ -72,7 +72,7 @@ export function findContext(episode: StoredEpisode, step: number): Known<StepCon
 export function findSequences(episode: StoredEpisode): Known<readonly Sequence[]> {
   const sequences: Omit<Sequence, 'isLast'>[] = [];
   let open: Omit<Sequence, 'isLast'> | null = null;
-  for (const context of contextsOf(episode)) {
+  for (const context of walkContexts(episode)) {
     if (context.kind === 'unknown') return context;
     const { step, prompt, output, tools, isNew } = context.value;
     if (isNew && open !== null) sequences.push(open);
@@ -91,7 +91,7 @@ export function findSequences(episode: StoredEpisode): Known<readonly Sequence[]
 /** For each step the messages that a rewritten context kept of the one before; null where it kept all, or where that can't be told. */
 export function countKeptMessages(episode: StoredEpisode): readonly (number | null)[] {
   const kept: (number | null)[] = episode.steps.map(() => null);
-  for (const context of contextsOf(episode)) {
+  for (const context of walkContexts(episode)) {
     if (context.kind === 'known') kept[context.value.step] = context.value.keptMessages;
   }
   return kept;

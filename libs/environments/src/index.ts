@@ -10,8 +10,8 @@ export type {
 export { EnvironmentError, type EnvironmentErrorCode } from './errors.js';
 export { defineEnvironment, getEnvironment, listEnvironments, specFault } from './registry.js';
 export { deriveSeed, Pcg32, shuffle } from '@retrace/random';
-export { assignSplit } from './task-split.js';
-export { collectWords } from './text-world/text-world.js';
+export { splitOf } from './task-split.js';
+export { wordsOf } from './text-world/text-world.js';
 export { oneWordParser, type OneWordParser, type ParsedAction } from './parse/one-word.js';
 export { randomAgent, randomVocabularyAgent } from './random-agents.js';
 export { bandit } from './bandit/index.js';

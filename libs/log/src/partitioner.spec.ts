@@ -4,7 +4,7 @@ import { choosePartition } from './partitioner.js';
 
 const RUN_ID = '01936d00-0000-7000-8000-00000000b001';
 
-describe('partitionOf', () => {
+describe('choosePartition', () => {
   it('is CRC-32 of the ids modulo the partitions, as ClickHouse computes it', () => {
     // CRC-32 of "123456789" is 0xcbf43926, the check value of the algorithm; 0xcbf43926 = 3421780262.
     expect(choosePartition('1234', '56789', 1000)).toBe(262);

@@ -6,7 +6,7 @@ import {
   type RewardOutcome,
   type ScoringContext,
 } from './component.js';
-import { findDataSource, type RewardEpisode } from './episode.js';
+import { dataSourceOf, type RewardEpisode } from './episode.js';
 import { RewardError } from './errors.js';
 
 /** One weighted component of a composition, as a recipe writes it. Either `reward` or `module`. */
@@ -216,7 +216,7 @@ export class RewardComposer {
 
   private applicableTo(episode: RewardEpisode): readonly ComposedComponent[] | RewardError {
     if (this.sources.size === 0) return this.components;
-    const source = findDataSource(episode, this.sourceField);
+    const source = dataSourceOf(episode, this.sourceField);
     const isListed = this.sources.has(source);
     const applicable = this.components.filter(({ sources }) => sources?.includes(source) ?? true);
     if (isListed || (this.unlistedSource === 'common' && applicable.length > 0)) return applicable;

@@ -27,7 +27,7 @@ export interface RewardEpisode {
 }
 
 /** Which set of tasks an episode belongs to: the text at `field` in its task (a dotted path), or else its environment. */
-export function findDataSource(
+export function dataSourceOf(
   { task, environment }: Pick<RewardEpisode, 'task' | 'environment'>,
   field: string,
 ): string {

@@ -1,5 +1,5 @@
 export { RewardError, type RewardErrorCode } from './errors.js';
-export { findDataSource, type RewardEpisode, type RewardStep } from './episode.js';
+export { dataSourceOf, type RewardEpisode, type RewardStep } from './episode.js';
 export {
   defineReward,
   listRewards,

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, mkdirSync, mkdtempSync, openSync, readdirSync, rmSync } from 'node:fs';
+import { closeSync, mkdirSync, mkdtempSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -70,6 +70,17 @@ describe('a lock on a file', () => {
     };
     expect(await FileLock.tryAcquire(path)).toBeNull();
     closeSync(second!);
+  });
+
+  it('leaves the lock of another alone, where its directory was moved and made again', async () => {
+    const moved = await FileLock.tryAcquire(path);
+    renameSync(dirname(path), join(directory, 'moved'));
+    const other = await FileLock.tryAcquire(path);
+    moved?.release();
+    moved?.release();
+    expect(FileLock.isHeld(path)).toBe(true);
+    expect(await FileLock.tryAcquire(path)).toBeNull();
+    other?.release();
   });
 
   it('waits for those who only look', async () => {

@@ -3,8 +3,10 @@ import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { tryLock, unlock, waitForLockSync } from 'fs-native-extensions';
 
-/** Longest pause before somebody is looked at again who only looks himself. */
+/** Longest pause before those are looked at again who only look themselves. */
 const LOOK_AGAIN_MS = 10;
+/** After so many, some 5 s, whoever looks was stopped while it did, and counts as a holder. */
+const MOST_LOOKS = 1000;
 
 /**
  * A lock on a file that the system holds for all who have its descriptor (open file description locks of Linux, `flock` of macOS): the process that
@@ -12,6 +14,8 @@ const LOOK_AGAIN_MS = 10;
  * reused), no timeouts, and nothing to clean up after a kill. The file must be on a disk that has such locks.
  */
 export class FileLock {
+  private isReleased = false;
+
   private constructor(
     /** To pass on to children through `stdio`; they need not do anything with it. */
     readonly fileDescriptor: number,
@@ -21,7 +25,7 @@ export class FileLock {
 
   /** Takes the lock, with the directories of its file; null where another has it, in this process or another. */
   static async tryAcquire(path: string): Promise<FileLock | null> {
-    for (;;) {
+    for (let i = 0; i < MOST_LOOKS; i++) {
       const fileDescriptor = openLockFile(path);
       if (tryLock(fileDescriptor)) {
         if (isAt(fileDescriptor, path)) return new FileLock(fileDescriptor, path, false);
@@ -29,12 +33,13 @@ export class FileLock {
         closeSync(fileDescriptor);
         continue;
       }
-      const isHeld = !tryLock(fileDescriptor, { shared: true });
+      const isHeld = !tryLock(fileDescriptor, { shared: true }) && isAt(fileDescriptor, path);
       closeSync(fileDescriptor);
       if (isHeld) return null;
       // Nobody has it: others look at it, or try to take it as this does.
       await sleep(Math.random() * LOOK_AGAIN_MS);
     }
+    return null;
   }
 
   /** Whether somebody has the lock. */
@@ -55,9 +60,12 @@ export class FileLock {
     return isRefused(path, { shared: false });
   }
 
+  /** Gives it back; may be called twice. */
   release(): void {
-    // Before it is free, so that nobody takes the lock on a file that is gone.
-    if (!this.isShared) rmSync(this.path, { force: true });
+    if (this.isReleased) return;
+    this.isReleased = true;
+    // Before it is free, so that nobody takes the lock on a file that is gone; never another's, which may be there since the directory was moved.
+    if (!this.isShared && isAt(this.fileDescriptor, this.path)) rmSync(this.path, { force: true });
     closeSync(this.fileDescriptor);
   }
 }
@@ -71,7 +79,8 @@ function openLockFile(path: string): number {
 function isRefused(path: string, options: { readonly shared: boolean }): boolean {
   let fileDescriptor: number;
   try {
-    fileDescriptor = openSync(path, 'r+');
+    // An exclusive lock needs a file that is open for writing.
+    fileDescriptor = openSync(path, options.shared ? 'r' : 'r+');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
     throw error;

@@ -31,7 +31,7 @@ const record = (
   ...more,
 });
 
-describe('episodesOf', () => {
+describe('toEpisodeListItems', () => {
   it('takes of each episode the first start and the first end in the log, whatever their order in the rows', () => {
     const rows = [
       record('b', 'EpisodeEnded', 9, { numSteps: 7, success: false }),

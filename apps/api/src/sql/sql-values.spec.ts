@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { integerReader } from './sql-values.js';
 
-describe('integersOf', () => {
+describe('integerReader', () => {
   it('reads integers that a number holds exactly', () => {
     expect(integerReader('UInt64')('42')).toBe(42);
     expect(integerReader('Nullable(Int64)')(null)).toBeNull();

@@ -39,6 +39,8 @@ export async function holdDataDirectory(
     },
   });
   directory.withdrawServer();
+  // Its file is the holder's, whoever joins first.
+  FileLock.share(lockFiles(directory).joined).release();
   return { directory, lock, joined: null };
 }
 

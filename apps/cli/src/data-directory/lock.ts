@@ -16,7 +16,7 @@ interface LockOptions {
 /**
  * Takes a lock on a data directory, or on a part of it, for as long as a process lives that has its descriptor.
  *
- * @throws CliError `DATA_DIRECTORY_IN_USE` when another process still has it after `waitMs`; `DATA_DIRECTORY_UNUSABLE` where the disk has no locks
+ * @throws CliError `DATA_DIRECTORY_IN_USE` when another process still has it after `waitMs`; `DATA_DIRECTORY_UNUSABLE` where its file can't be opened or locked
  */
 export async function acquireLock(path: string, { waitMs, onWait, shownAs }: LockOptions): Promise<FileLock> {
   const deadlineMs = performance.now() + waitMs;
@@ -53,9 +53,10 @@ function inUse(shownAs: string): CliError {
 }
 
 function unusable(path: string, cause: unknown): CliError {
+  const { code = 'unknown' } = cause as NodeJS.ErrnoException;
   return new CliError(
     'DATA_DIRECTORY_UNUSABLE',
-    `data directory lock: cannot lock ${path}; use --data-dir to choose a directory on a local disk with free space`,
+    `data directory lock: cannot lock ${path} (${code}); use --data-dir to choose a directory of your own on a local disk with free space`,
     { cause },
   );
 }

@@ -20,7 +20,7 @@ async function serve(listener: RequestListener) {
   return { client: createClient<paths>({ baseUrl: `http://127.0.0.1:${port}` }), close };
 }
 
-describe('dataOf', () => {
+describe('awaitData', () => {
   it('returns the data of a successful response', async () => {
     const { client } = await serve((_, response) => response.end('{"tables":[]}'));
     expect(await awaitData(client.GET('/api/sql/schema'))).toEqual({ tables: [] });

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { LiveMetrics } from '../api-types/schema';
 import { toMetricPoints } from './live-messages';
 
-it('pointsOf leaves out values that are unavailable', () => {
+it('toMetricPoints leaves out values that are unavailable', () => {
   const message: LiveMetrics = {
     source: 'trainer',
     step: 3,

@@ -40,7 +40,7 @@ describe('meanRate', () => {
   });
 });
 
-describe('differenceOf', () => {
+describe('estimateDifference', () => {
   it('of two rates with their Wilson intervals is Newcombe’s: 56 of 70 and 48 of 80 (1998, table II, method 10)', () => {
     const second = { value: 56 / 70, low: 0.691834, high: 0.876953 };
     const first = { value: 48 / 80, low: 0.490455, high: 0.700382 };

@@ -9,7 +9,7 @@ import {
   type OptionalInput,
 } from '@retrace/algorithms';
 import type { AdvantageRecipe } from '@retrace/config';
-import { findDataSource } from '@retrace/rewards';
+import { dataSourceOf } from '@retrace/rewards';
 import type { EpisodeTexts } from '@retrace/store';
 import type { EpisodeColumns } from '@retrace/trajectory';
 import { not, shuffled, type EvaluatedActions } from './action-tokens.js';
@@ -155,7 +155,7 @@ export function listRoles(
   sourceField: string | undefined,
   baselines: Readonly<Record<string, number>>,
 ): Roles {
-  const sources = texts.map((episode) => findDataSource(episode, sourceField ?? 'data_source'));
+  const sources = texts.map((episode) => dataSourceOf(episode, sourceField ?? 'data_source'));
   const names = [...new Set(sources)];
   return {
     names,

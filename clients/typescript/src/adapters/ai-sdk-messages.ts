@@ -1,7 +1,7 @@
 import type { ChatMessage, ContentPart } from '../wire/records.js';
 import {
   chatMessage,
-  toContent,
+  contentOf,
   errorText,
   imagePart,
   jsonText,
@@ -59,7 +59,7 @@ function fromMessage({ role, content }: AiSdkMessage): ChatMessage[] {
   if (role === 'tool') return results;
   // A provider that runs tools itself puts their results into its answer.
   if (role === 'assistant') return [assistantMessage(content), ...results];
-  return [chatMessage({ role, content: toContent(content.map(contentPart)) })];
+  return [chatMessage({ role, content: contentOf(content.map(contentPart)) })];
 }
 
 function assistantMessage(parts: readonly AiSdkPart[]): ChatMessage {
@@ -67,7 +67,7 @@ function assistantMessage(parts: readonly AiSdkPart[]): ChatMessage {
   const others = parts.filter(({ type }) => ['text', 'file', 'image'].includes(type));
   return chatMessage({
     role: 'assistant',
-    content: toContent(others.map(contentPart)),
+    content: contentOf(others.map(contentPart)),
     reasoning_content: ofType('reasoning')
       .map(({ text }) => text ?? '')
       .join(''),

@@ -1,5 +1,5 @@
 import type { ChatMessage, ContentPart, ToolCall } from '../wire/records.js';
-import { chatMessage, toContent, imagePart, jsonText, leftOut, toolCall } from './chat-message.js';
+import { chatMessage, contentOf, imagePart, jsonText, leftOut, toolCall } from './chat-message.js';
 
 /** A JSON object of which nothing is known. */
 type Fields = Readonly<Record<string, unknown>>;
@@ -21,7 +21,7 @@ export function isAnthropicMessage({ content }: Fields): boolean {
 
 /** The conversation of a request to Anthropic's Messages API, system message first. */
 export function anthropicMessages({ system, messages }: Fields): ChatMessage[] {
-  const instructions = readText(system) ?? toContent(readParts(readObjects(system)));
+  const instructions = readText(system) ?? contentOf(readParts(readObjects(system)));
   return [
     ...(instructions === null ? [] : [chatMessage({ role: 'system', content: instructions })]),
     ...readObjects(messages).flatMap(readChatMessages),
@@ -38,7 +38,7 @@ function readChatMessages({ role, content }: Fields): ChatMessage[] {
   const messages: ChatMessage[] = [];
   let parts: ContentPart[] = [];
   const finish = () => {
-    if (parts.length > 0) messages.push(chatMessage({ role: name, content: toContent(parts) }));
+    if (parts.length > 0) messages.push(chatMessage({ role: name, content: contentOf(parts) }));
     parts = [];
   };
   for (const block of blocks) {
@@ -64,7 +64,7 @@ export function anthropicAnswer(blocks: readonly Fields[]): ChatMessage {
   }
   return chatMessage({
     role: 'assistant',
-    content: toContent(parts),
+    content: contentOf(parts),
     reasoning_content: reasoning.filter((text) => text !== '').join('\n'),
     tool_calls: calls,
   });
@@ -79,7 +79,7 @@ function findCall({ type, id, name, input }: Fields): ToolCall | null {
 function resultMessage({ tool_use_id, content }: Fields): ChatMessage {
   return chatMessage({
     role: 'tool',
-    content: readText(content) ?? toContent(readParts(readObjects(content))),
+    content: readText(content) ?? contentOf(readParts(readObjects(content))),
     tool_call_id: readText(tool_use_id) ?? '',
   });
 }

@@ -26,7 +26,7 @@ export function toolCall(id: string, name: string, input: unknown): ToolCall {
 }
 
 /** Parts as the content of a message: plain text where they are nothing else, null where there are none. */
-export function toContent(parts: readonly ContentPart[]): ChatMessage['content'] {
+export function contentOf(parts: readonly ContentPart[]): ChatMessage['content'] {
   if (parts.length === 0) return null;
   const isText = parts.every((part) => part.type === 'text');
   return isText ? parts.map((part) => ('text' in part ? part.text : '')).join('') : parts;

@@ -1,6 +1,6 @@
 import type { ChatMessage, ContentPart } from '../wire/records.js';
-import { chatMessage, toContent, imagePart, leftOut, toolCall } from './chat-message.js';
-import { isReasoningPart, extractReasoning } from './reasoning.js';
+import { chatMessage, contentOf, imagePart, leftOut, toolCall } from './chat-message.js';
+import { isReasoningPart, reasoningOf } from './reasoning.js';
 
 /** A message of LangChain, by the fields that are read here. */
 export interface LangChainMessage {
@@ -37,8 +37,8 @@ export function fromLangChain(message: LangChainMessage): ChatMessage {
   const blocks = readBlocks(message.content);
   return chatMessage({
     role: ROLES[type] ?? message.role ?? type,
-    content: toContent(blocks.flatMap(listParts)),
-    reasoning_content: extractReasoning({ ...message.additional_kwargs, content: blocks }),
+    content: contentOf(blocks.flatMap(listParts)),
+    reasoning_content: reasoningOf({ ...message.additional_kwargs, content: blocks }),
     tool_calls: (message.tool_calls ?? []).map(({ id, name, args }) => toolCall(id ?? '', name, args)),
     ...(message.tool_call_id !== undefined && { tool_call_id: message.tool_call_id }),
     // The name of a tool is in its call.

@@ -2,12 +2,12 @@
 export { anthropicAnswer, anthropicMessages, isAnthropicMessage } from './anthropic-messages.js';
 export {
   chatMessage,
-  toContent,
+  contentOf,
   imagePart,
   jsonText,
   leftOut,
   resultText,
   toolCall,
 } from './chat-message.js';
-export { isReasoningPart, REASONING_FIELDS, extractReasoning } from './reasoning.js';
-export { messagesOfItems, outputOfItems, readParts, type ResponsesItem } from './responses-messages.js';
+export { isReasoningPart, REASONING_FIELDS, reasoningOf } from './reasoning.js';
+export { messagesOfItems, outputOfItems, partsOf, type ResponsesItem } from './responses-messages.js';

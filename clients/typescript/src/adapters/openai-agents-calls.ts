@@ -1,9 +1,9 @@
 import type { ChatMessage } from '../wire/records.js';
-import { chatMessage, toContent } from './chat-message.js';
+import { chatMessage, contentOf } from './chat-message.js';
 import type { AgentsSpan, ResponseFields } from './openai-agents-spans.js';
-import { extractReasoning } from './reasoning.js';
+import { reasoningOf } from './reasoning.js';
 import type { ModelCall } from './recorded-agent.js';
-import { messagesOfItems, outputOfItems, readParts } from './responses-messages.js';
+import { messagesOfItems, outputOfItems, partsOf } from './responses-messages.js';
 
 /** A call of the Responses API. */
 export function responseCall(span: AgentsSpan, response: ResponseFields): ModelCall {
@@ -50,8 +50,8 @@ export function generationCall(span: AgentsSpan): ModelCall {
 
 /** A message of chat completions, whose content the SDK may have written as parts. */
 function plainMessage(message: ChatMessage): ChatMessage {
-  const content = toContent(readParts(message.content));
-  return chatMessage({ ...message, content, reasoning_content: extractReasoning(message) });
+  const content = contentOf(partsOf(message.content));
+  return chatMessage({ ...message, content, reasoning_content: reasoningOf(message) });
 }
 
 function callFields(

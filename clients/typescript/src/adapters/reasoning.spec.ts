@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { fromLangChain } from './langchain-messages.js';
 import { generationCall } from './openai-agents-calls.js';
 import type { AgentsSpan } from './openai-agents-spans.js';
-import { extractReasoning } from './reasoning.js';
+import { reasoningOf } from './reasoning.js';
 
 const TEXT = 'two and two';
 const ANSWER = { type: 'text', text: '4' };
@@ -21,7 +21,7 @@ const VECTORS = JSON.parse(
 
 describe('the reasoning of a message', () => {
   it.each(VECTORS)('is that of the vectors: $name', ({ message, reasoning }) => {
-    expect(extractReasoning(message)).toBe(reasoning);
+    expect(reasoningOf(message)).toBe(reasoning);
   });
 
   it.each(VECTORS.filter(({ reasoning }) => reasoning !== ''))(
@@ -35,9 +35,9 @@ describe('the reasoning of a message', () => {
   );
 
   it('is empty where it is encrypted, or nested deeper than any server writes it', () => {
-    expect(extractReasoning({ content: [{ type: 'redacted_thinking', data: 'x' }, ANSWER] })).toBe('');
+    expect(reasoningOf({ content: [{ type: 'redacted_thinking', data: 'x' }, ANSWER] })).toBe('');
     let deep: unknown = TEXT;
     for (let i = 0; i < 100_000; i++) deep = [deep];
-    expect(extractReasoning({ thinking: deep })).toBe('');
+    expect(reasoningOf({ thinking: deep })).toBe('');
   });
 });

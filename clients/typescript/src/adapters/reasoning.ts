@@ -13,7 +13,7 @@ type Carrier = Readonly<Record<string, unknown>>;
  * Reads the reasoning of a chat message, whichever field carries it, or the parts of its content that do; '' where there is none. Texts
  * are joined as they are, since a stream may have cut them anywhere.
  */
-export function extractReasoning(message: object): string {
+export function reasoningOf(message: object): string {
   const fields = message as Carrier;
   for (const name of REASONING_FIELDS) {
     const text = reasoningText(fields[name]);

@@ -1,7 +1,7 @@
 import type { ChatMessage, ContentPart, ToolCall } from '../wire/records.js';
 import {
   chatMessage,
-  toContent,
+  contentOf,
   imagePart,
   jsonText,
   leftOut,
@@ -82,12 +82,12 @@ function otherMessage(item: ResponsesItem): ChatMessage | null {
     return chatMessage({ role: 'tool', content: outputContent(item.output), tool_call_id: toCallId(item) });
   }
   if (type !== 'message' || role === undefined || role === 'assistant') return null;
-  return chatMessage({ role, content: toContent(readParts(item.content)) });
+  return chatMessage({ role, content: contentOf(partsOf(item.content)) });
 }
 
 function addToDraft(draft: Draft, item: ResponsesItem): void {
   const { type = 'message', name = '' } = item;
-  if (type === 'message') draft.parts.push(...readParts(item.content));
+  if (type === 'message') draft.parts.push(...partsOf(item.content));
   else if (type === 'reasoning') draft.reasoning.push(...readTexts(item.summary), ...readTexts(item.content));
   else if (type === 'function_call') draft.calls.push(toolCall(toCallId(item), name, item.arguments ?? ''));
   else if (type === 'custom_tool_call') draft.calls.push(toolCall(toCallId(item), name, item.input ?? ''));
@@ -99,7 +99,7 @@ function addToDraft(draft: Draft, item: ResponsesItem): void {
 function draftMessage({ parts, reasoning, calls }: Draft): ChatMessage {
   return chatMessage({
     role: 'assistant',
-    content: toContent(parts),
+    content: contentOf(parts),
     reasoning_content: reasoning.join('\n'),
     tool_calls: calls,
   });
@@ -110,7 +110,7 @@ function toCallId({ callId, call_id, id }: ResponsesItem): string {
 }
 
 /** Parts of a message of either API, by what they have in common, without those that are reasoning. */
-export function readParts(content: unknown): ContentPart[] {
+export function partsOf(content: unknown): ContentPart[] {
   if (typeof content === 'string') return [{ type: 'text', text: content }];
   if (!Array.isArray(content)) return [];
   const said = (content as (Part | string | null)[]).filter((part) => !isReasoningPart(part));
@@ -134,7 +134,7 @@ function readTexts(parts: unknown): string[] {
 /** Result of a tool: its text, or its parts if images are among them. */
 function outputContent(output: unknown): ChatMessage['content'] {
   const hasImage = [output].flat().some((part) => toImage(part as Part | null) !== undefined);
-  return hasImage ? readParts([output].flat()) : outputText(output);
+  return hasImage ? partsOf([output].flat()) : outputText(output);
 }
 
 /** Text of the result of a tool: it comes as text, as a part with text, or as a list of parts. */

@@ -48,7 +48,7 @@ describe('ragged rows', () => {
     );
   });
 
-  it('broadcastRows repeats row values; rowLengths and offsetsOf are inverses', () => {
+  it('broadcastRows repeats row values; rowLengths and toOffsets are inverses', () => {
     expect([...broadcastRows(Float32Array.of(5, 6, 7), Int32Array.of(0, 2, 2, 3))]).toEqual([5, 5, 7]);
     fc.assert(
       fc.property(lengths, (drawn) => {

@@ -1,10 +1,10 @@
 import type { ChatMessage, JsonObject, JsonValue, ToolCall } from '@retrace/client';
 import {
   chatMessage,
-  toContent,
-  readParts,
+  contentOf,
+  partsOf,
   REASONING_FIELDS,
-  extractReasoning,
+  reasoningOf,
   toolCall,
 } from '@retrace/client/messages';
 import { isJsonObject } from '@retrace/trajectory/json';
@@ -27,9 +27,9 @@ export function readMessage(message: JsonObject): ChatMessage {
   const said = content === '' && role === 'assistant' ? null : content;
   return chatMessage({
     role,
-    content: toContent([...readParts(said), ...readParts(asText(refusal))]),
+    content: contentOf([...partsOf(said), ...partsOf(asText(refusal))]),
     tool_calls: readToolCalls(message),
-    reasoning_content: extractReasoning(message),
+    reasoning_content: reasoningOf(message),
     ...(typeof tool_call_id === 'string' && { tool_call_id }),
     ...(typeof name === 'string' && { name }),
   });

@@ -73,7 +73,7 @@ export async function checkTrainingSet(
   if (contentHash === null) throw new DatasetError('DATASET_UNKNOWN', `Data set "${name}" is not in the log`);
   const sql = 'SELECT run_id, episode_id FROM dataset_episodes WHERE dataset = {name:String}';
   const rows = await client.queryRows<SelectionRow>(sql, { params: { name } });
-  const { episodes, skipped } = await chooseEpisodes({ client, rules, rows: asyncOf(rows) });
+  const { episodes, skipped } = await chooseEpisodes({ client, rules, rows: iterate(rows) });
   if (skipped.length > 0) {
     const reasons = skipped.map(({ reason, count }) => `${count} × ${reason}`).join('; ');
     throw new DatasetError(
@@ -135,6 +135,6 @@ function countGroups(episodes: readonly ChosenEpisode[]): number {
   return new Set(episodes.map(({ runId, groupId }) => `${runId} ${groupId}`)).size;
 }
 
-async function* asyncOf<T>(values: readonly T[]): AsyncGenerator<T> {
+async function* iterate<T>(values: readonly T[]): AsyncGenerator<T> {
   for (const value of values) yield await Promise.resolve(value);
 }

@@ -1,6 +1,6 @@
 import {
   specFault,
-  collectWords,
+  wordsOf,
   type Environment,
   type EnvironmentSpec,
   type Observation,
@@ -172,7 +172,7 @@ class EnvironmentCheck {
     const known = new Set(this.spec.words);
     for (const { first, results } of await this.all()) {
       const texts = [first.text, ...results.map(({ observation }) => observation.text)];
-      const unknown = collectWords(texts).find((word) => !known.has(word));
+      const unknown = wordsOf(texts).find((word) => !known.has(word));
       if (unknown !== undefined) throw new Error(`the word ${JSON.stringify(unknown)} is not in words`);
     }
   }

@@ -1,4 +1,4 @@
-import { assignSplit, type EnvironmentSpec } from '@retrace/environments';
+import { splitOf, type EnvironmentSpec } from '@retrace/environments';
 import { deriveSeed } from '@retrace/random';
 import { isJsonObject, type Json, type Split } from '@retrace/trajectory';
 import type { RemoteDescription } from './adapter.js';
@@ -51,5 +51,5 @@ export function taskFault(task: Json): string | null {
 }
 
 function splitOfTask(name: string, family: string | undefined, index: number): Split {
-  return assignSplit(family === undefined ? `${name}/${index}` : `${name}/${family}/${index}`);
+  return splitOf(family === undefined ? `${name}/${index}` : `${name}/${family}/${index}`);
 }

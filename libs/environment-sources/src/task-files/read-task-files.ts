@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { TaskRecipe } from '@retrace/config';
-import { questionFault, assignSplit } from '@retrace/environments';
+import { questionFault, splitOf } from '@retrace/environments';
 import { findRowLayout, isBroken, openRows } from '@retrace/rows';
 import { isJsonObject, type Json, type Split } from '@retrace/trajectory';
 import { EnvironmentSourceError } from '../errors.js';
@@ -28,8 +28,8 @@ export async function readTaskFiles(
   const isDivided = tasks.validation === undefined && tasks.test === undefined;
   for (const split of SPLITS) {
     for (const path of tasks[split] ?? []) {
-      for await (const json of rowsOf(path, { field: `tasks.${split}`, tasks, isQuestion })) {
-        const own = isDivided ? assignSplit(json) : split;
+      for await (const json of readRows(path, { field: `tasks.${split}`, tasks, isQuestion })) {
+        const own = isDivided ? splitOf(json) : split;
         const bytes = Buffer.from(json);
         hash.update(own).update('\n').update(bytes).update('\n');
         counts[own] += 1;
@@ -48,7 +48,7 @@ interface FileSetting {
   readonly isQuestion: boolean;
 }
 
-async function* rowsOf(path: string, { field, tasks, isQuestion }: FileSetting): AsyncGenerator<string> {
+async function* readRows(path: string, { field, tasks, isQuestion }: FileSetting): AsyncGenerator<string> {
   const at = (row: number, fault: string) =>
     invalid(`${field}: file "${path}"${row > 0 ? `, row ${row}` : ''}, ${fault}`);
   try {

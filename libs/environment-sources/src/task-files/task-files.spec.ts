@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { resolveRecipe, type Recipe, type TaskRecipe } from '@retrace/config';
-import { getEnvironment, question, assignSplit } from '@retrace/environments';
+import { getEnvironment, question, splitOf } from '@retrace/environments';
 import fc from 'fast-check';
 import { parquetWriteFile } from 'hyparquet-writer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -207,7 +207,7 @@ describe('completeTasks', () => {
     );
     const trainOnly = lines(
       'train-only.jsonl',
-      numbers(0, 20).filter((each) => assignSplit(JSON.stringify(each)) === 'train'),
+      numbers(0, 20).filter((each) => splitOf(JSON.stringify(each)) === 'train'),
     );
     await expect(completeTasks(recipeWith({ train: [trainOnly] }, { numUpdates: 1 }))).rejects.toThrow(
       'tasks.test: has no rows, must have some where evaluation plays',

@@ -3,7 +3,7 @@ import type { Environment, ScriptedAgent } from '../environment.js';
 import { EnvironmentError } from '../errors.js';
 import { randomAgent, randomVocabularyAgent } from '../random-agents.js';
 import { defineEnvironment } from '../registry.js';
-import { assignSplit } from '../task-split.js';
+import { splitOf } from '../task-split.js';
 import { ARM_NAMES, HIGH_ARM_NAMES, LOW_ARM_NAMES, isHighArm } from './arms.js';
 import { Bandit } from './bandit.js';
 
@@ -32,7 +32,7 @@ export const bandit = defineEnvironment({
       const high = HIGH_ARM_NAMES[random.nextBelow(HIGH_ARM_NAMES.length)];
       const low = LOW_ARM_NAMES[random.nextBelow(LOW_ARM_NAMES.length)];
       const arms = random.nextBelow(2) === 0 ? [high, low] : [low, high];
-      if (assignSplit(arms.join('|')) === split) return { task: { arms }, seed: taskSeed };
+      if (splitOf(arms.join('|')) === split) return { task: { arms }, seed: taskSeed };
     }
   },
   agents: [randomAgent(ARM_NAMES), randomVocabularyAgent(WORDS), banditExpert],

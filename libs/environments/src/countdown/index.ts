@@ -3,7 +3,7 @@ import type { Environment, EnvironmentSpec, ScriptedAgent } from '../environment
 import { EnvironmentError } from '../errors.js';
 import { defineEnvironment } from '../registry.js';
 import { requireInteger } from '../require-integer.js';
-import { assignSplit } from '../task-split.js';
+import { splitOf } from '../task-split.js';
 import { OPERATORS } from './arithmetic.js';
 import { combineAtRandom, solveCountdown } from './combine-numbers.js';
 import { MAX_NUMBERS, taskContent } from './countdown-task.js';
@@ -47,7 +47,7 @@ export function countdownSpec(rules: CountdownRules): EnvironmentSpec {
         const nums = Array.from({ length: numNumbers }, () => 1 + random.nextBelow(maxNumber));
         const target = combineAtRandom(nums, random).value;
         if (!Number.isInteger(target) || target < 1 || target > maxTarget) continue;
-        if (assignSplit(taskContent({ nums, target })) === split)
+        if (splitOf(taskContent({ nums, target })) === split)
           return { task: { nums, target }, seed: taskSeed };
       }
     },

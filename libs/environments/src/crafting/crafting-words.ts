@@ -1,4 +1,4 @@
-import { collectWords } from '../text-world/text-world.js';
+import { wordsOf } from '../text-world/text-world.js';
 import { toItemId } from './crafting.js';
 
 /** Names of items: one word, or a material and a form, such as `ash panel`. */
@@ -39,7 +39,7 @@ const MAX_NUMBER = 64;
 
 /** Every word that observations say in a world of a closed vocabulary, and all that its actions need. */
 export function craftingWords(names: ItemNames): string[] {
-  return collectWords([
+  return wordsOf([
     'Crafting commands: craft using get inventory Goal: Inventory: You are not carrying anything. ?',
     'Got Crafted Could not find enough items to a valid recipe for execute Wrong item format:',
     ...names.materials.flatMap((material) => [material, `[${material}`]),

@@ -3,7 +3,7 @@ import type { EnvironmentSpec } from '../environment.js';
 import { randomAgent } from '../random-agents.js';
 import { defineEnvironment } from '../registry.js';
 import { requireInteger } from '../require-integer.js';
-import { assignSplit } from '../task-split.js';
+import { splitOf } from '../task-split.js';
 import { craftingExpert } from './crafting-agents.js';
 import { craftingWords, ONE_WORD_NAMES, TWO_WORD_NAMES } from './crafting-words.js';
 import { CRAFTING_MAX_STEPS, Crafting } from './crafting.js';
@@ -64,7 +64,7 @@ export function craftingSpec(rules: CraftingRules): EnvironmentSpec {
         const task = drawCraftingTask(random, { depth, maxDistractors, names, hasAlternatives });
         // The order in which recipes are shown makes no other task.
         const content = [[...task.recipes].sort(), Object.entries(task.tags).sort(), task.goal];
-        if (assignSplit(JSON.stringify(content)) === split && isSuitable(task, depth, maxExpertSteps)) {
+        if (splitOf(JSON.stringify(content)) === split && isSuitable(task, depth, maxExpertSteps)) {
           return { task: { ...task }, seed: taskSeed };
         }
       }

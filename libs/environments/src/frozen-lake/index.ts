@@ -2,7 +2,7 @@ import { deriveSeed, Pcg32 } from '@retrace/random';
 import type { EnvironmentSpec } from '../environment.js';
 import { randomAgent, randomVocabularyAgent } from '../random-agents.js';
 import { defineEnvironment } from '../registry.js';
-import { assignSplit } from '../task-split.js';
+import { splitOf } from '../task-split.js';
 import { FrozenLake, LAKE_MAX_STEPS } from './frozen-lake.js';
 import { lakeExpert, lakeGreedy, lakeGreedyAvoid } from './lake-agents.js';
 import { MOVES, drawLakeMap, formatLakeMap } from './lake-map.js';
@@ -35,7 +35,7 @@ export const frozenLake = defineEnvironment({
       const map = formatLakeMap(
         drawLakeMap(random, { frozenProbability: FROZEN_PROBABILITY, maxMoves: LAKE_MAX_STEPS }),
       );
-      if (assignSplit(map.join('/')) === split) return { task: { map }, seed: taskSeed };
+      if (splitOf(map.join('/')) === split) return { task: { map }, seed: taskSeed };
     }
   },
 });

@@ -1,6 +1,6 @@
 import type { Split } from '@retrace/trajectory';
 import { deriveSeed, Pcg32, pick } from '@retrace/random';
-import { assignSplit } from '../task-split.js';
+import { splitOf } from '../task-split.js';
 import {
   LAMP,
   LAMP_PLACES,
@@ -70,7 +70,7 @@ export function drawHouseholdTask(random: Pcg32, split: Split, options: DrawOpti
     const room = choose(split === 'test' ? rooms.slice(0, NUM_TEST_ROOMS) : rooms.slice(NUM_TEST_ROOMS));
     const task = new TaskDraw(random, { kind, room, size: options.size }).draw(family);
     if (task === null) continue;
-    const isValidation = assignSplit(JSON.stringify(task)) === 'validation';
+    const isValidation = splitOf(JSON.stringify(task)) === 'validation';
     if (split === 'test' || isValidation === (split === 'validation')) return task;
   }
 }

@@ -4,7 +4,7 @@ import { EnvironmentError } from '../errors.js';
 import { DIRECTIONS } from '../grid/directions.js';
 import { randomAgent, randomVocabularyAgent } from '../random-agents.js';
 import { defineEnvironment } from '../registry.js';
-import { assignSplit } from '../task-split.js';
+import { splitOf } from '../task-split.js';
 import { drawMaze } from './draw-maze.js';
 import { distancesToGoal, formatMaze, walk, type MazeMap } from './maze-map.js';
 import { MAZE_WORDS } from './maze-words.js';
@@ -58,7 +58,7 @@ export const maze = defineEnvironment({
   sampleTask({ split, index, seed }) {
     const taskSeed = deriveSeed('maze', seed, split, index);
     const accepts = ({ walls, goal }: Omit<MazeMap, 'start'>): boolean =>
-      assignSplit(`${walls.join('')}@${goal}`) === split;
+      splitOf(`${walls.join('')}@${goal}`) === split;
     const map = drawMaze(new Pcg32(taskSeed), { ...DRAWN_RULES, accepts });
     return { task: { maze: formatMaze(map) }, seed: taskSeed };
   },

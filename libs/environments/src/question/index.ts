@@ -2,7 +2,7 @@ import { deriveSeed, Pcg32 } from '@retrace/random';
 import type { EnvironmentSpec, ScriptedAgent } from '../environment.js';
 import { EnvironmentError } from '../errors.js';
 import { defineEnvironment } from '../registry.js';
-import { assignSplit } from '../task-split.js';
+import { splitOf } from '../task-split.js';
 import { Question } from './question.js';
 
 export { questionFault } from './question.js';
@@ -43,7 +43,7 @@ export const question: EnvironmentSpec = defineEnvironment({
     for (;;) {
       const [a, b] = [1 + random.nextBelow(MAX_SUMMAND), 1 + random.nextBelow(MAX_SUMMAND)];
       const content = `${Math.min(a, b)} + ${Math.max(a, b)}`;
-      if (assignSplit(content) !== split) continue;
+      if (splitOf(content) !== split) continue;
       const task = {
         data_source: 'sums',
         prompt: [{ role: 'user', content: `What is ${a} + ${b}?` }],

@@ -1,4 +1,4 @@
-import { collectWords } from '../text-world/text-world.js';
+import { wordsOf } from '../text-world/text-world.js';
 import { COLORS, DOOR_STATES, MOVABLE_KINDS } from './thing.js';
 
 /** Largest number in observations: distances are smaller, and more things of one name do not fit into the view. */
@@ -20,7 +20,7 @@ const LISTED_WORDS = [
 ];
 
 /** Every word of observations and actions. */
-export const GRID_WORDS: readonly string[] = collectWords([
+export const GRID_WORDS: readonly string[] = wordsOf([
   'Your goal: go to a the pick up open put next and In front of you in this room, you can see several objects: There is on your behind you',
   'right in front of you steps away. steps to your right. left. The room has walls around you. You are facing a wall box',
   'You are not carrying anything. You are carrying a You cannot see any objects within sight.The sight. The task is completed. The task has failed.',

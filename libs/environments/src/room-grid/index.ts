@@ -4,7 +4,7 @@ import { EnvironmentError } from '../errors.js';
 import { randomAgent } from '../random-agents.js';
 import { defineEnvironment } from '../registry.js';
 import { requireInteger } from '../require-integer.js';
-import { assignSplit } from '../task-split.js';
+import { splitOf } from '../task-split.js';
 import { drawLevel, GRID_FAMILIES, type GridFamilyName } from './draw-level.js';
 import { gridExpert } from './grid-agents.js';
 import { GRID_WORDS } from './grid-words.js';
@@ -56,7 +56,7 @@ export function gridSpec({
       const family = families[random.nextBelow(families.length)];
       for (;;) {
         const task = drawLevel(random, family);
-        if (assignSplit(JSON.stringify(task)) === split) return { task: { ...task }, seed: taskSeed };
+        if (splitOf(JSON.stringify(task)) === split) return { task: { ...task }, seed: taskSeed };
       }
     },
     familyOf: (task) => parseLevelTask(task).family,

@@ -4,7 +4,7 @@ import { DIRECTIONS } from '../grid/directions.js';
 import { randomAgent, randomVocabularyAgent } from '../random-agents.js';
 import { defineEnvironment } from '../registry.js';
 import { requireInteger } from '../require-integer.js';
-import { assignSplit } from '../task-split.js';
+import { splitOf } from '../task-split.js';
 import { drawRoom } from './draw-room.js';
 import { sokobanExpert } from './sokoban-agents.js';
 import { MAX_BOXES, formatRoom, type SokobanRoom } from './sokoban-room.js';
@@ -50,7 +50,7 @@ export function sokobanSpec(rules: SokobanRules): EnvironmentSpec {
     sampleTask({ split, index, seed }) {
       const taskSeed = deriveSeed(name, seed, split, index);
       const accepts = ({ walls, targets }: SokobanRoom): boolean =>
-        assignSplit(Array.from(walls, (wall, cell) => wall + 2 * targets[cell]).join('')) === split;
+        splitOf(Array.from(walls, (wall, cell) => wall + 2 * targets[cell]).join('')) === split;
       const { room, start } = drawRoom(new Pcg32(taskSeed), { side, numBoxes, minMoves, maxMoves, accepts });
       return { task: { room: formatRoom(room, start) }, seed: taskSeed };
     },

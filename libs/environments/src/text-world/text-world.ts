@@ -154,7 +154,7 @@ export abstract class TextWorld<Rules, State extends Json> implements Environmen
 }
 
 /** Every word of some texts, once each; white space separates words. */
-export function collectWords(texts: Iterable<string>): string[] {
+export function wordsOf(texts: Iterable<string>): string[] {
   const words = new Set<string>();
   for (const text of texts) for (const word of text.split(/\s+/)) if (word !== '') words.add(word);
   return [...words];

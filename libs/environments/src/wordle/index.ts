@@ -1,6 +1,6 @@
 import { deriveSeed, Pcg32 } from '@retrace/random';
 import { defineEnvironment } from '../registry.js';
-import { assignSplit } from '../task-split.js';
+import { splitOf } from '../task-split.js';
 import { wordleConsistent, wordleExpert, wordleRandom } from './wordle-agents.js';
 import { WORDLE_WORDS } from './wordle-words.js';
 import { NUM_GUESSES, WORDLE_VOCABULARY, Wordle } from './wordle.js';
@@ -20,7 +20,7 @@ export const wordle = defineEnvironment({
     const random = new Pcg32(taskSeed);
     for (;;) {
       const secret = WORDLE_WORDS[random.nextBelow(WORDLE_WORDS.length)];
-      if (assignSplit(secret) === split) return { task: { secret }, seed: taskSeed };
+      if (splitOf(secret) === split) return { task: { secret }, seed: taskSeed };
     }
   },
   agents: [wordleRandom, wordleConsistent, wordleExpert],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { assignSplit } from '../task-split.js';
+import { splitOf } from '../task-split.js';
 import { describeEnvironmentContract } from '../testing/environment-contract.js';
 import { hashEpisodes } from '../testing/hash-episodes.js';
 import { requireAgent, playEpisode } from '../testing/play.js';
@@ -144,7 +144,7 @@ describe('the list of words', () => {
     expect(WORDLE_WORDS.filter((word) => !/^[a-z]{5}$/.test(word))).toEqual([]);
     expect(new Set(WORDLE_WORDS).size).toBe(WORDLE_WORDS.length);
     for (const split of ['train', 'validation', 'test'] as const) {
-      expect(WORDLE_WORDS.filter((word) => assignSplit(word) === split).length).toBeGreaterThan(30);
+      expect(WORDLE_WORDS.filter((word) => splitOf(word) === split).length).toBeGreaterThan(30);
     }
   });
 });

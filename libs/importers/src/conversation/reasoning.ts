@@ -1,4 +1,4 @@
-import { isReasoningPart, extractReasoning as readReasoning } from '@retrace/chat';
+import { isReasoningPart, reasoningOf as readReasoning } from '@retrace/chat';
 import type { Fields } from '../fields.js';
 
 /** Reads the reasoning of a chat message, as the proxy does; undefined where there is none. */

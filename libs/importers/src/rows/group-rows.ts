@@ -34,14 +34,14 @@ export async function* groupRows(
 ): AsyncGenerator<RowGroup> {
   const numBuckets = Math.min(MAX_BUCKETS, Math.ceil(numBytes / MAX_GROUPED_BYTES));
   if (numBuckets <= 1) {
-    yield* groupsOf(await collect(rows, keyOf));
+    yield* listGroups(await collect(rows, keyOf));
     return;
   }
   const directory = await mkdtemp(join(tmpdir(), 'retrace-import-'));
   try {
     await divide(rows, keyOf, directory, numBuckets);
     for (let bucket = 0; bucket < numBuckets; bucket++) {
-      yield* groupsOf(await collect(readBucket(join(directory, `${bucket}.jsonl`)), keyOf));
+      yield* listGroups(await collect(readBucket(join(directory, `${bucket}.jsonl`)), keyOf));
     }
   } finally {
     await rm(directory, { recursive: true, force: true });
@@ -65,7 +65,7 @@ async function collect(
   return groups;
 }
 
-function* groupsOf(groups: Groups): Generator<RowGroup> {
+function* listGroups(groups: Groups): Generator<RowGroup> {
   for (const [key, rows] of groups) {
     groups.delete(key);
     yield { key, rows };

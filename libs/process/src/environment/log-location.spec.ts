@@ -8,7 +8,7 @@ import { namesKafka, readVariables } from './read-variables.js';
 const read = (environment: NodeJS.ProcessEnv) =>
   readLogLocation(readVariables(environment, { opensLog: true }));
 
-describe('logLocationOf', () => {
+describe('readLogLocation', () => {
   it('names the directory when no broker is set', () => {
     expect(read({ RETRACE_LOG_DIRECTORY: 'data/log', RETRACE_KAFKA_BROKERS: '' })).toEqual({
       kind: 'lmdb',

@@ -28,7 +28,7 @@ export function checkArrowStream(bytes: Uint8Array): Uint8Array {
   let schema: Schema | undefined;
   let dictionaries = 0;
   let checked = 0;
-  for (const { metadata, body, end } of messagesOf(bytes)) {
+  for (const { metadata, body, end } of walkMessages(bytes)) {
     if (metadata.isDictionaryBatch()) dictionaries += 1;
     if (dictionaries > MAX_DICTIONARIES) {
       throw new FormatFault(`it has more than ${MAX_DICTIONARIES} messages with dictionaries`);
@@ -48,7 +48,7 @@ interface RawMessage {
   readonly end: number;
 }
 
-function* messagesOf(bytes: Uint8Array): Generator<RawMessage> {
+function* walkMessages(bytes: Uint8Array): Generator<RawMessage> {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   for (let at = 0; at < bytes.length;) {
     const length = (from: number): number => {

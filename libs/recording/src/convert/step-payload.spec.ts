@@ -72,7 +72,7 @@ describe('microseconds', () => {
   });
 });
 
-describe('episodeIdOf', () => {
+describe('toEpisodeId', () => {
   it('takes a UUID as it is, and gives other text an id of the run', () => {
     const run = '01936d00-0000-7000-8000-000000000001';
     expect(toEpisodeId(run, run)).toBe(run);

@@ -103,7 +103,7 @@ export class PartitionLane {
     const alive = works.filter(({ states }) => states.every(({ stale }) => stale === null));
     let failure: LaneFailure | null = null;
     try {
-      for (const records of appendsOf(alive.flatMap((work) => work.records)))
+      for (const records of splitAppends(alive.flatMap((work) => work.records)))
         await this.appendRecords(records);
     } catch (error) {
       failure = { error: asUnavailable(error) };
@@ -190,7 +190,7 @@ function isAtItsPlace(state: EpisodeProgress, event: AnyEvent): boolean {
 }
 
 /** Splits records into appends of a limited size. */
-function* appendsOf(records: readonly Uint8Array[]): Generator<readonly Uint8Array[]> {
+function* splitAppends(records: readonly Uint8Array[]): Generator<readonly Uint8Array[]> {
   let append: Uint8Array[] = [];
   let numBytes = 0;
   for (const record of records) {

@@ -90,7 +90,7 @@ export async function scoreRun(options: ScoreRunOptions): Promise<ScoreReport> {
     after = last.episodeId;
     const due = page.filter(({ episodeId }) => !known.has(episodeId));
     numKept += page.length - due.length;
-    for (const batch of batchesOf(due, options.maxEpisodesPerBatch ?? 256)) {
+    for (const batch of splitBatches(due, options.maxEpisodesPerBatch ?? 256)) {
       if (isStopped()) break;
       const episodes = await readRewardEpisodes(client, {
         runId,
@@ -139,7 +139,7 @@ function sealedEpisodes(client: StoreClient, runId: string, after: string): Prom
   );
 }
 
-function* batchesOf(episodes: readonly SealedEpisode[], maxEpisodes: number): Generator<SealedEpisode[]> {
+function* splitBatches(episodes: readonly SealedEpisode[], maxEpisodes: number): Generator<SealedEpisode[]> {
   let batch: SealedEpisode[] = [];
   let numSteps = 0;
   let numTokens = 0;

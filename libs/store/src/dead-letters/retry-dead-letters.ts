@@ -71,7 +71,7 @@ export async function retryDeadLetters({
       // Events of a run that has not started are ordinary rows already, and count as soon as it has.
       if (sizeBytes === 0) countRemaining(code);
     }
-    for (const slice of slicesOf(page.filter(({ sizeBytes }) => sizeBytes > 0))) {
+    for (const slice of splitSlices(page.filter(({ sizeBytes }) => sizeBytes > 0))) {
       signal?.throwIfAborted();
       const { offsets, rows, refusedCodes } = await decideSlice(client, slice, maxEventBytes);
       numDecoded += offsets.length;
@@ -85,7 +85,7 @@ export async function retryDeadLetters({
 }
 
 /** Splits a page into slices of one stream partition each, of bounded size. */
-function* slicesOf(page: readonly DeadLetterEntry[]): Generator<DeadLetterEntry[]> {
+function* splitSlices(page: readonly DeadLetterEntry[]): Generator<DeadLetterEntry[]> {
   let slice: DeadLetterEntry[] = [];
   let sizeBytes = 0;
   for (const entry of page) {

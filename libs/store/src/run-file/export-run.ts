@@ -51,7 +51,7 @@ export async function exportRun(job: ExportRun): Promise<ExportReport> {
   let end: RunFileEnd | null = null;
   async function* rows(): AsyncGenerator<RunFileRow> {
     const digest = new RowDigest();
-    const content = [eventsOf(job, counts), checkpointsOf(job, counts)];
+    const content = [readEvents(job, counts), readCheckpoints(job, counts)];
     for (const part of content) {
       for await (const row of part) {
         digest.add(row);
@@ -75,13 +75,13 @@ interface Counts {
   hasStart: boolean;
 }
 
-async function* eventsOf(job: ExportRun, counts: Counts): AsyncGenerator<RunFileRow> {
+async function* readEvents(job: ExportRun, counts: Counts): AsyncGenerator<RunFileRow> {
   const { log, runId, deletedRuns: deleted = new DeletedRuns(), signal } = job;
   for (const { stream, partition } of listStreamPartitions(log)) {
     // The control stream comes first, so a run that has not started is found out before its episodes are read.
     if (stream !== 'control' && !counts.hasStart)
       throw new RunFileError('RUN_NOT_FOUND', `Run "${runId}" not found in the log`);
-    for await (const { offset, bytes } of recordsOf(log, { stream, partition, signal })) {
+    for await (const { offset, bytes } of readRecords(log, { stream, partition, signal })) {
       const envelope = peekEnvelope(bytes);
       if (envelope?.runId !== runId || envelope.kind === 'RunDeleted') continue;
       if (deleted.cover(envelope, stream, partition, offset)) continue;
@@ -99,7 +99,7 @@ async function* eventsOf(job: ExportRun, counts: Counts): AsyncGenerator<RunFile
 }
 
 /** Reads the records that a stream partition has now, a slice at a time. */
-async function* recordsOf(
+async function* readRecords(
   log: EventLog,
   {
     stream,
@@ -118,7 +118,7 @@ async function* recordsOf(
   }
 }
 
-async function* checkpointsOf(
+async function* readCheckpoints(
   { checkpoints, signal }: ExportRun,
   counts: Counts,
 ): AsyncGenerator<RunFileRow> {

@@ -37,7 +37,7 @@ export async function writeRunFile(
     try {
       const schemaMessage = encodeMessages(toBatch([], runId));
       await file.appendFile(schemaMessage);
-      for await (const batch of batchesOf(rows, runId)) {
+      for await (const batch of splitBatches(rows, runId)) {
         await file.appendFile(encodeMessages(batch).subarray(schemaMessage.length));
       }
       await file.appendFile(END_OF_STREAM);
@@ -61,7 +61,7 @@ function encodeMessages(batch: RecordBatch): Uint8Array {
   return writer.toUint8Array(true).subarray(0, -END_OF_STREAM.length);
 }
 
-async function* batchesOf(
+async function* splitBatches(
   rows: AsyncIterable<RunFileRow> | Iterable<RunFileRow>,
   runId: string,
 ): AsyncGenerator<RecordBatch> {

@@ -48,7 +48,7 @@ export async function create(name: string, options: CreateOptions): Promise<void
         splitShares,
         client: session.client,
         directory,
-        rows: rowsOf(session, sql),
+        rows: readRows(session, sql),
         dropDuplicates: options.dropDuplicates === true,
         requireClean: options.requireClean === true,
         nGramWords: options.nGram,
@@ -65,7 +65,7 @@ export async function create(name: string, options: CreateOptions): Promise<void
   else printManifest(manifest, path);
 }
 
-async function* rowsOf(session: StoreSession, sql: string): AsyncGenerator<SelectionRow> {
+async function* readRows(session: StoreSession, sql: string): AsyncGenerator<SelectionRow> {
   const bytes = Readable.from(runQuery(session, { sql, format: 'JSONEachRow' }));
   for await (const line of createInterface({ input: bytes, crlfDelay: Infinity }))
     yield JSON.parse(line) as SelectionRow;

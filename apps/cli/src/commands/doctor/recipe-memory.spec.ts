@@ -22,7 +22,7 @@ describe('checkRecipeMemory', () => {
       (await estimateRecipeMemory(resolveRecipe('frozen-lake-ppo', { assignments }))).totalBytes;
     const apart = await totalOf('process.colocate=false');
     const shared = await totalOf('process.colocate=true', 'process.colocateValidator=true');
-    expect((apart - shared) / 2 ** 20).toBe(2 * 300);
+    expect((apart - shared) / 2 ** 20).toBe(2 * (300 + 380));
   });
 
   it('counts recomputed layers and the reference policy of a KL term or of preferences, of which workers keep no copy', async () => {

@@ -73,16 +73,22 @@ export async function estimateRecipeMemory(recipe: Recipe, numCollectors = 1): P
           },
         ]
       : []),
-    { role: 'collector', count: numCollectors, estimate: own.isColocated ? collector : asRole(collector) },
-    ...(needsValidator(recipe)
-      ? [{ role: 'validator', count: 1, estimate: own.hasValidator ? asRole(collector) : collector }]
-      : []),
+    {
+      role: 'collector',
+      count: own.numCollectors,
+      estimate: own.isColocated ? asPart(collector) : asRole(collector),
+    },
+    {
+      role: 'validator',
+      count: Number(needsValidator(recipe)),
+      estimate: own.isValidatorColocated ? asPart(collector) : asRole(collector),
+    },
     {
       role: 'store and API',
       count: 1,
       estimate: { totalBytes: SERVICES_BYTES, parts: [{ name: 'program', bytes: SERVICES_BYTES }] },
     },
-  ];
+  ].filter(({ count }) => count > 0);
   return {
     roles,
     totalBytes: roles.reduce((sum, { count, estimate }) => sum + count * estimate.totalBytes, 0),
@@ -161,4 +167,10 @@ function machineBytes(): number {
 
 function asRole({ parts, totalBytes }: MemoryEstimate): MemoryEstimate {
   return { totalBytes: totalBytes + ROLE_BYTES, parts: [...parts, { name: 'role', bytes: ROLE_BYTES }] };
+}
+
+/** A role in the process of another, which has the program already. */
+function asPart({ parts, totalBytes }: MemoryEstimate): MemoryEstimate {
+  const programBytes = parts.find(({ name }) => name === 'program')?.bytes ?? 0;
+  return { totalBytes: totalBytes - programBytes, parts: parts.filter(({ name }) => name !== 'program') };
 }

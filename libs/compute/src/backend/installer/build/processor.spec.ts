@@ -6,7 +6,7 @@ const cpuInfo = (flags: string): string =>
 const V3 = 'avx avx2 bmi1 bmi2 f16c fma';
 const V4 = `${V3} avx512f avx512bw avx512cd avx512dq avx512vl`;
 
-describe('processorOf', () => {
+describe('parseProcessor', () => {
   it.each([
     ['', 'baseline'],
     ['avx', 'baseline'],
