@@ -110,7 +110,7 @@ def _experts(values: Sequence[int] | None, kept: int, num_tokens: int) -> list[i
     """Return the experts of the tokens after the kept prefix; None where there are none."""
     if values is None or len(values) == 0:
         return None
-    if any(hasattr(expert, "__len__") for expert in values):
+    if hasattr(values[0], "__len__"):
         raise ValueError("routed_experts has lists in it; must be flat, token by token")
     if num_tokens == 0 or len(values) % num_tokens != 0:
         raise ValueError(
