@@ -1,6 +1,6 @@
 import type { ArrayType, EventField, EventFields } from '@retrace/trajectory';
 import type { ColumnBuilder } from '../arrow/column-builder.js';
-import { MADE, refuseUnfit, UNKNOWN } from './column-fit.js';
+import { canTellNull, MADE, refuseUnfit, UNKNOWN } from './column-fit.js';
 import type { EventColumns } from './event-columns.js';
 import type { EventRowReader } from './event-row-reader.js';
 import { inColumns, type RowField } from './row-field.js';
@@ -44,10 +44,10 @@ export function membersInColumns(members: EventFields, isNullable: boolean): Row
   const all = inColumns<Record<string, unknown>>(
     Object.fromEntries(columns.map(([name, column]) => [name, columnField(members[name], column)])),
   );
-  const [[, first]] = columns;
   if (!isNullable) return all;
-  if (!MADE[first].isNullable)
-    throw new TypeError(`column ${first} has no null, so it can't tell that the object of its field is null`);
+  const [[name, first]] = columns;
+  if (!canTellNull(members[name], first))
+    throw new TypeError(`column ${first} of ${name} can't tell that the object of the field is null`);
   return {
     write(target, row, value) {
       if (value !== null) all.write(target, row, value as Record<string, unknown>);

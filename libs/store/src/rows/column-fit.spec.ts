@@ -22,7 +22,17 @@ describe('payloadField', () => {
     [
       'a nullable object',
       nullable(objectOf({ epoch: integerAtLeast(0).in('epoch'), reward: finiteNumber.in('reward') })),
-      "column epoch has no null, so it can't tell that the object of its field is null",
+      "column epoch of epoch can't tell that the object of the field is null",
+    ],
+    [
+      'a nullable object whose first member may be null',
+      nullable(objectOf({ value: nullable(finiteNumber).in('reward') })),
+      "column reward of value can't tell",
+    ],
+    [
+      'a nullable object of text',
+      nullable(objectOf({ id: text.in('anchor') })),
+      "column anchor of id can't tell",
     ],
   ])('refuses %s', (_what, field, message) => {
     expect(() => payloadField({ field })).toThrow(message);

@@ -24,6 +24,11 @@ export function refuseUnfit(field: EventField<unknown>, column: string): void {
     throw new TypeError(`column ${column} has no null, so a nullable field can't have it: ${lost}`);
 }
 
+/** Whether a row without the object that the field is a member of is one whose column is null. */
+export function canTellNull({ isNullable }: EventField<unknown>, column: string): boolean {
+  return MADE[column].isNullable && describeColumn(column) === 'numbers' && !isNullable;
+}
+
 function describeColumn(column: string): string {
   const { type } = MADE[column].finish(0);
   if (DataType.isUtf8(type) || DataType.isDictionary(type)) return 'text';
