@@ -1,6 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { ControlTail } from '../libs/log/src/control-tail.js';
-import { decodeEvent } from '../libs/trajectory/src/codec/decode-event.js';
 import { encodeEvent } from '../libs/trajectory/src/codec/encode-event.js';
 import type { AnyEvent } from '../libs/trajectory/src/events/event.js';
 import { newRunId } from '../libs/trajectory/src/ids/ids.js';
@@ -9,39 +7,39 @@ import { controlEvent } from '../libs/trajectory/src/testing/episode-events.js';
 import { catchUp } from '../libs/store/src/catch-up/catch-up.js';
 import { openStoreFixture, type StoreFixture } from '../libs/store-server/src/testing/store-fixture.js';
 import { overriding } from '../libs/log/src/testing/overriding.js';
+import { contentChecksum } from '../libs/trajectory/src/checksum/content-checksum.js';
+import { SCHEMA_VERSIONS } from '../libs/trajectory/src/events/event-kinds.js';
 import { verifyStore } from '../libs/store/src/verify/verify-store.js';
 import { listDeadLetters } from '../libs/store/src/dead-letters/dead-letters.js';
 import { retryDeadLetters } from '../libs/store/src/dead-letters/retry-dead-letters.js';
 
 /**
- * A second version of `RunEnded`, with a field `exitCode`, that only this file knows. While `later.known` is false the code
- * is today's; while it is true, that of a later release.
+ * The code of a later release, whose `RunEnded` has a second version with a field `exitCode`: all modules once more, over a table that declares it. What
+ * a version changes follows from the declaration alone.
  */
-const later = vi.hoisted(() => ({ known: false }));
-
-vi.mock('../libs/trajectory/src/events/event-kinds.js', async (original) => {
-  const actual: typeof import('../libs/trajectory/src/events/event-kinds.js') = await original();
-  const SCHEMA_VERSIONS = new Proxy(actual.SCHEMA_VERSIONS, {
-    get: (versions, kind: 'RunEnded') => (later.known && kind === 'RunEnded' ? 2 : versions[kind]),
+async function loadLaterRelease() {
+  vi.resetModules();
+  vi.doMock('../libs/trajectory/src/events/control-events.js', async (original) => {
+    const actual: typeof import('../libs/trajectory/src/events/control-events.js') = await original();
+    const { integerAtLeast } = await import('../libs/trajectory/src/fields/field.js');
+    const RunEnded = { ...actual.RUN_EVENTS.RunEnded, exitCode: integerAtLeast(0).since(2, 0) };
+    return { ...actual, RUN_EVENTS: { ...actual.RUN_EVENTS, RunEnded } };
   });
-  return { ...actual, SCHEMA_VERSIONS };
-});
+  return {
+    ...(await import('../libs/trajectory/src/events/event-kinds.js')),
+    ...(await import('../libs/trajectory/src/codec/decode-event.js')),
+    ...(await import('../libs/trajectory/src/codec/encode-event.js')),
+    ...(await import('../libs/trajectory/src/checksum/content-checksum.js')),
+    ...(await import('../libs/trajectory/src/testing/episode-events.js')),
+    ...(await import('../libs/log/src/control-tail.js')),
+    ...(await import('../libs/store/src/catch-up/catch-up.js')),
+    ...(await import('../libs/store/src/verify/verify-store.js')),
+    ...(await import('../libs/store/src/dead-letters/retry-dead-letters.js')),
+  };
+}
 
-vi.mock('../libs/trajectory/src/events/event-fields.js', async (original) => {
-  const actual: typeof import('../libs/trajectory/src/events/event-fields.js') = await original();
-  const { integerAtLeast } = await import('../libs/trajectory/src/fields/field.js');
-  const exitCode = integerAtLeast(0).ruledBy((value, field) =>
-    (later.known ? Number.isInteger(value) : value === undefined)
-      ? null
-      : { field, value, rule: 'must be an integer since version 2' },
-  );
-  const RunEnded = { ...actual.EVENT_FIELDS.RunEnded, exitCode };
-  const addedAfter: typeof actual.addedAfter = (kind, version) => ({
-    ...actual.addedAfter(kind, version),
-    ...(later.known && kind === 'RunEnded' && version === 1 && { exitCode: 0 }),
-  });
-  return { ...actual, EVENT_FIELDS: { ...actual.EVENT_FIELDS, RunEnded }, addedAfter };
-});
+const later = await loadLaterRelease();
+vi.doUnmock('../libs/trajectory/src/events/control-events.js');
 
 describe('a kind in two schema versions', () => {
   let store: StoreFixture;
@@ -52,45 +50,60 @@ describe('a kind in two schema versions', () => {
     await append(controlEvent(ids(), 'RunStarted'));
   });
 
-  afterEach(async () => {
-    later.known = false;
-    await store.close();
-  });
+  afterEach(() => store.close());
 
   const ids = () => ({ logId: store.log.logId, runId });
   const append = (...events: AnyEvent[]) => appendEvents(store.log, events);
   const sink = () => catchUp(store.log, store.client);
+  const laterSink = () => later.catchUp(store.log, store.client);
   const verify = () => verifyStore({ log: store.log, client: store.client });
+  const laterVerify = () => later.verifyStore({ log: store.log, client: store.client });
 
   /** As `encodeEvent` of the later release writes it. */
-  function runEndedV2(detail: string): Uint8Array {
-    const before = later.known;
-    later.known = true;
-    const event = controlEvent(ids(), 'RunEnded', { detail, reason: 'failed', exitCode: 7 } as never);
-    const bytes = encodeEvent(event);
-    later.known = before;
-    return bytes;
-  }
+  const runEndedV2 = (detail: string) =>
+    later.encodeEvent(
+      later.controlEvent(ids(), 'RunEnded', { detail, reason: 'failed', exitCode: 7 } as never),
+    );
 
   const endedRows = () =>
     store.client.queryRows(
       "SELECT log_offset, schema_version, JSONExtractInt(payload, 'exitCode') AS exit_code FROM events WHERE kind = 'RunEnded' ORDER BY log_offset",
     );
 
+  it('has the version of its newest field', () => {
+    expect(SCHEMA_VERSIONS.RunEnded).toBe(1);
+    expect(later.SCHEMA_VERSIONS).toEqual({ ...SCHEMA_VERSIONS, RunEnded: 2 });
+  });
+
   it('reads what the former version wrote through the upcaster: codec, fold, sink and verify', async () => {
     await append(controlEvent(ids(), 'RunEnded', { reason: 'finished' }));
-    later.known = true;
     const [{ bytes }] = await store.log.read('control', 0, 2);
-    const decoded = decodeEvent(bytes);
+    const decoded = later.decodeEvent(bytes);
     expect(decoded).toMatchObject({ ok: true, event: { schemaVersion: 2, payload: { exitCode: 0 } } });
 
-    await sink();
+    await laterSink();
     expect(await endedRows()).toEqual([{ log_offset: 2, schema_version: 2, exit_code: 0 }]);
-    expect(await verify()).toMatchObject({ ok: true, numDeadLetters: 0 });
-    const tail = new ControlTail(store.log);
+    expect(await laterVerify()).toMatchObject({ ok: true, numDeadLetters: 0 });
+    const tail = new later.ControlTail(store.log);
     await tail.catchUp();
     tail.close();
     expect(tail.run(runId).ended).toMatchObject({ reason: 'finished', exitCode: 0 });
+  });
+
+  it('leaves the checksums and texts of rows of the former version as they are', async () => {
+    const event = controlEvent(ids(), 'RunEnded', { reason: 'finished' });
+    await append(event);
+    const lifted = later.decodeEvent(encodeEvent(event));
+    expect(lifted.ok && later.contentChecksum(lifted.event)).toBe(contentChecksum(event));
+
+    await sink();
+    const rows = "SELECT payload, hex(content_checksum) AS checksum FROM events WHERE kind = 'RunEnded'";
+    const written = await store.client.queryRows(rows);
+    expect(await laterVerify()).toMatchObject({ ok: true, numDeadLetters: 0 });
+
+    await store.client.command("DELETE FROM events WHERE kind IN ('RunEnded', '_watermark')");
+    await laterSink();
+    expect(await store.client.queryRows(rows)).toEqual(written);
   });
 
   it('keeps a record of a later version as a dead letter, and makes it a row once the code knows it', async () => {
@@ -110,8 +123,7 @@ describe('a kind in two schema versions', () => {
     });
     expect(await verify()).toMatchObject({ ok: true, numDeadLetters: 3, numRecords: 6 });
 
-    later.known = true;
-    expect((await verify()).faults).toMatchObject([
+    expect((await laterVerify()).faults).toMatchObject([
       {
         code: 'ROW_DIFFERS',
         where: 'control/0 offset 2',
@@ -120,9 +132,9 @@ describe('a kind in two schema versions', () => {
       { code: 'ROW_DIFFERS', where: 'control/0 offset 5' },
       { code: 'RUN_VIEW_DIFFERS' },
     ]);
-    expect(await retryDeadLetters({ ...filter, dryRun: true })).toMatchObject({ numDecoded: 2 });
+    expect(await later.retryDeadLetters({ ...filter, dryRun: true })).toMatchObject({ numDecoded: 2 });
     expect(await endedRows()).toEqual([]);
-    expect(await retryDeadLetters({ client: store.client })).toEqual({
+    expect(await later.retryDeadLetters({ client: store.client })).toEqual({
       numDeadLetters: 3,
       numDecoded: 2,
       remaining: { NOT_AN_EVENT: 1 },
@@ -136,22 +148,23 @@ describe('a kind in two schema versions', () => {
     expect(await listDeadLetters(store.client, { limit: 10 })).toMatchObject([
       { offset: 3, code: 'NOT_AN_EVENT', runId: '', occurredAt: null },
     ]);
-    expect(await verify()).toMatchObject({ ok: true, numDeadLetters: 1, numRepeatedRows: 0 });
+    expect(await laterVerify()).toMatchObject({ ok: true, numDeadLetters: 1, numRepeatedRows: 0 });
   });
 
   it('goes on after a retry that was cut short, and never moves the position of the sink back', async () => {
     await store.log.append('control', 0, [runEndedV2('last')]);
     await sink();
-    later.known = true;
     const dies = overriding(store.client, { command: () => Promise.reject(new Error('killed')) });
-    await expect(retryDeadLetters({ client: dies })).rejects.toThrow('killed');
+    await expect(later.retryDeadLetters({ client: dies })).rejects.toThrow('killed');
     expect(await endedRows()).toHaveLength(1);
-    expect((await verify()).faults).toMatchObject([{ code: 'ROW_DIFFERS', where: 'control/0 offset 2' }]);
+    expect((await laterVerify()).faults).toMatchObject([
+      { code: 'ROW_DIFFERS', where: 'control/0 offset 2' },
+    ]);
 
-    expect(await retryDeadLetters({ client: store.client })).toMatchObject({ numDecoded: 1 });
+    expect(await later.retryDeadLetters({ client: store.client })).toMatchObject({ numDecoded: 1 });
     await append(controlEvent(ids(), 'MetricsLogged'));
-    await sink();
-    expect(await verify()).toMatchObject({ ok: true, numRecords: 4, numDeadLetters: 0 });
+    await laterSink();
+    expect(await laterVerify()).toMatchObject({ ok: true, numRecords: 4, numDeadLetters: 0 });
   });
 });
 
@@ -185,14 +198,6 @@ describe('listDeadLetters', () => {
 });
 
 function encodeUnknown(envelope: { runId: string; occurredAtUs: number; logId: string }): Uint8Array {
-  const known = controlEvent(envelope, 'RunEnded');
-  later.known = true;
-  const bytes = encodeEvent({
-    ...known,
-    ...envelope,
-    schemaVersion: 2,
-    payload: { ...known.payload, exitCode: 1 },
-  } as never);
-  later.known = false;
-  return bytes;
+  const event = later.controlEvent(envelope, 'RunEnded', { exitCode: 1 } as never);
+  return later.encodeEvent({ ...event, ...envelope });
 }

@@ -3,6 +3,7 @@ import random
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from retrace import ContextDelta, TokenContext, append_to_context
@@ -72,3 +73,20 @@ def test_token_context_stays_as_it_was_after_a_refusal() -> None:
     with pytest.raises(ValueError, match="versions has 1 values, but the completion has 2 tokens"):
         context.append([1, 2, 3, 4], [5, 6], versions=[7])
     assert context.append([1, 2, 3, 4], [5]).kept_prefix == 3
+    with pytest.raises(TypeError):
+        context.append([9], [5], versions=[None])  # type: ignore[list-item]
+    assert context.append([1, 2, 3, 4, 5], [6]).kept_prefix == 5
+
+
+def test_token_context_takes_experts_as_an_array_and_refuses_those_that_are_not_flat() -> None:
+    context = TokenContext()
+    experts = np.array([[10, 11], [20, 21], [30, 31]])
+    flat: Any = experts.reshape(-1)
+    assert context.append([1, 2], [3], routed_experts=flat).routed_experts == [10, 11, 20, 21, 30, 31]
+    empty: Any = np.array([], dtype=np.int32)
+    assert context.append([1, 2, 3], [4], routed_experts=empty).routed_experts is None
+    nested: Any
+    for nested in (experts, experts.tolist()):
+        with pytest.raises(ValueError, match="routed_experts has lists in it; must be flat, token by token"):
+            context.append([9], [1, 2], routed_experts=nested)
+    assert context.append([1, 2, 3, 4], [5]).kept_prefix == 4

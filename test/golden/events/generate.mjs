@@ -2,8 +2,8 @@
  * Adds the golden records that are missing: for every kind of event at the schema version that this code writes, the record
  * (`Kind.vN.bin`) and the event in it (`Kind.vN.json`). A record that is there is never written again.
  *
- * After a new schema version it also brings the `.json` of the kind's older records up to what the upcasters make of them,
- * and says so: read that difference before you commit it.
+ * After a new schema version it also brings the `.json` of the kind's older records up to that version, with the values that
+ * `.since(version, before)` declares, and says so: read that difference before you commit it.
  *
  *   npm run build && node test/golden/events/generate.mjs
  */

@@ -68,7 +68,8 @@ class TokenContext:
         `routed_experts` are those of all tokens of prompt and completion, as many for each; those of the kept prefix
         are left out.
 
-        Raises ValueError when one of them has another length.
+        Raises ValueError when one of them has another length, or `routed_experts` is not flat. The context then stays as
+        it was.
         """
         delta = append_to_context(self._ids, prompt, completion)
         observed = len(delta.ids) - len(completion)
@@ -76,7 +77,9 @@ class TokenContext:
         sampled_raw = _padded("raw_logprobs", raw_logprobs, observed, len(completion))
         if versions is not None and len(versions) != len(completion):
             raise ValueError(_other_length("versions", len(versions), len(completion)))
+        sampled_by = None if versions is None else [-1] * observed + [int(version) for version in versions]
         experts = _experts(routed_experts, delta.kept_prefix, len(prompt) + len(completion))
+        # Last, so that the context stays as it was after a refusal.
         self._ids = [*prompt, *completion]
         return Tokens(
             ids=delta.ids,
@@ -85,7 +88,7 @@ class TokenContext:
             logprobs=sampled,
             raw_logprobs=sampled_raw,
             routed_experts=experts,
-            versions=None if versions is None else [-1] * observed + [int(version) for version in versions],
+            versions=sampled_by,
         )
 
 
@@ -105,8 +108,10 @@ def _other_length(name: str, length: int, expected: int) -> str:
 
 def _experts(values: Sequence[int] | None, kept: int, num_tokens: int) -> list[int] | None:
     """Return the experts of the tokens after the kept prefix; None where there are none."""
-    if not values:
+    if values is None or len(values) == 0:
         return None
+    if hasattr(values[0], "__len__"):
+        raise ValueError("routed_experts has lists in it; must be flat, token by token")
     if num_tokens == 0 or len(values) % num_tokens != 0:
         raise ValueError(
             f"routed_experts has {len(values)} values; must be a multiple of the {num_tokens} tokens of the call"

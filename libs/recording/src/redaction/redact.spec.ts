@@ -223,6 +223,7 @@ describe('compileRedactionRules', () => {
       /rule "a": path "episode" must start with one of name, environment, /,
     ],
     [{ rules: [], tokens: 'mask' }, /\/tokens must be equal to one of the allowed values/],
+    [{ rules: [], tokens: true }, /\/tokens must be equal to one of the allowed values/],
   ])('refuses %j with the rule and the reason', (content, message) => {
     expect(() => compileRedactionRules(content)).toThrow(message);
   });

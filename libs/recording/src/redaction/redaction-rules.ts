@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { Ajv } from 'ajv';
 import { RE2JS } from 're2js';
 import { RecordingError } from '../recording-error.js';
-import { flag, listOf, objectSchema, text, type ValueOf, word } from '../wire/schema.js';
+import { flag, listOf, objectSchema, type Schema, text, type ValueOf } from '../wire/schema.js';
 
 /** A rule that is ready for use. */
 export interface CompiledRule {
@@ -53,6 +53,13 @@ const RULE = objectSchema(
   'Hides what a regular expression finds, or all of what fields hold',
 );
 
+/** Without a type, so that what is no text is refused as another word is. */
+const TOKENS: Schema<'drop' | 'keep'> = {
+  enum: ['drop', 'keep'],
+  description:
+    'Whether token ids and logprobs of steps are stored: they can be decoded to the text that the rules hide. Default: `drop`',
+};
+
 const RULES_FILE = objectSchema(
   {
     rules: listOf(
@@ -60,10 +67,7 @@ const RULES_FILE = objectSchema(
       'Each with a name of its own',
       { maxItems: 1000 },
     ),
-    tokens: word(
-      ['drop', 'keep'],
-      'Whether token ids and logprobs of steps are stored: they can be decoded to the text that the rules hide. Default: `drop`',
-    ),
+    tokens: TOKENS,
   },
   ['rules'],
 );

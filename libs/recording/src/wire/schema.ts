@@ -1,10 +1,9 @@
 import type { Json } from '@retrace/trajectory';
 
-/** The keywords of a JSON schema. */
+/** The keywords of a JSON schema, without `nullable`: that changes the type of the values, so only `nullable()` adds it. */
 export interface SchemaKeywords {
   readonly type?: 'string' | 'integer' | 'number' | 'boolean' | 'array' | 'object';
   readonly description?: string;
-  readonly nullable?: boolean;
   readonly enum?: readonly (string | number)[];
   readonly default?: unknown;
   readonly format?: string;
@@ -29,6 +28,7 @@ declare const VALUE: unique symbol;
 
 /** A JSON schema of values of type `T`, in the dialect of OpenAPI 3.0: what is checked is what the API's document says. */
 export interface Schema<T = unknown> extends SchemaKeywords {
+  readonly nullable?: boolean;
   /** Only for the type system. */
   readonly [VALUE]?: T;
 }

@@ -71,9 +71,11 @@ const TRAINED_EPISODE = objectSchema(
       ),
     ),
     reward: nullable(number('Total reward of the episode, as the update used it; null or left out: none')),
-    digest: text(
-      'Of what the trainer read of it, as its batch has it in `episode_digest`; `retrace verify` holds the store against it',
-      { pattern: '^[0-9a-f]{16}$', nullable: true, 'x-rule': 'must be 16 lower-case hex digits, or null' },
+    digest: nullable(
+      text(
+        'Of what the trainer read of it, as its batch has it in `episode_digest`; `retrace verify` holds the store against it',
+        { pattern: '^[0-9a-f]{16}$', 'x-rule': 'must be 16 lower-case hex digits, or null' },
+      ),
     ),
   },
   ['episode'],

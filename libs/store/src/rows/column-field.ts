@@ -1,20 +1,17 @@
 import type { ArrayType, EventField, EventFields } from '@retrace/trajectory';
-import { type EventColumns, newEventColumns } from './event-columns.js';
+import type { ColumnBuilder } from '../arrow/column-builder.js';
+import { canTellNull, MADE, refuseUnfit, UNKNOWN } from './column-fit.js';
+import type { EventColumns } from './event-columns.js';
 import type { EventRowReader } from './event-row-reader.js';
 import { inColumns, type RowField } from './row-field.js';
 
-type Columns = Readonly<
-  Record<string, { readonly isNullable: boolean; set(row: number, value: unknown): void }>
->;
+type Columns = Readonly<Record<string, ColumnBuilder & { set(row: number, value: unknown): void }>>;
 
-/** Only to ask how columns are made; without rows it has no memory. */
-const MADE = newEventColumns() as unknown as Columns;
-
-/** Makes the row field of a field whose column is `column`. */
+/** Makes the row field of a field whose column is `column`. @throws TypeError when the column can't hold every value of the field */
 export function columnField(field: EventField<unknown>, column: string): RowField<unknown> {
   const { shape, isNullable, added } = field;
   if (column === 'payload') return WHOLE_JSON;
-  if (!Object.hasOwn(MADE, column)) throw new TypeError(`table events has no column ${column}`);
+  refuseUnfit(field, column);
   const hasNull = MADE[column].isNullable;
   switch (shape.form) {
     case 'text':
@@ -28,8 +25,7 @@ export function columnField(field: EventField<unknown>, column: string): RowFiel
     case 'integer':
     case 'real':
       if (hasNull) return inColumn(column, (row) => row.nullableNumber(column));
-      // A value that the field can't have.
-      if (isNullable) return numberOrUnknown(column, shape.form === 'integer' ? -1 : NaN);
+      if (isNullable) return numberOrUnknown(column, UNKNOWN[shape.form]);
       return inColumn(column, (row) => row.number(column));
     case 'json':
       return rareJson(column);
@@ -43,17 +39,20 @@ export function columnField(field: EventField<unknown>, column: string): RowFiel
 }
 
 /** The row field of an object whose every member has a column; where the object may be null, it is null where the first of these columns is. */
-export function membersInColumns(members: EventFields): RowField<unknown> {
+export function membersInColumns(members: EventFields, isNullable: boolean): RowField<unknown> {
   const columns = Object.entries(members).map(([name, member]) => [name, member.column ?? ''] as const);
-  const [[, first]] = columns;
   const all = inColumns<Record<string, unknown>>(
     Object.fromEntries(columns.map(([name, column]) => [name, columnField(members[name], column)])),
   );
+  if (!isNullable) return all;
+  const [[name, first]] = columns;
+  if (!canTellNull(members[name], first))
+    throw new TypeError(`column ${first} of ${name} can't tell that the object of the field is null`);
   return {
     write(target, row, value) {
       if (value !== null) all.write(target, row, value as Record<string, unknown>);
     },
-    read: (row) => (MADE[first].isNullable && row.nullableNumber(first) === null ? null : all.read(row)),
+    read: (row) => (row.nullableNumber(first) === null ? null : all.read(row)),
   };
 }
 

@@ -4,16 +4,23 @@ import { inColumns, type RowField } from './row-field.js';
 
 type Payload = Readonly<Record<string, unknown>>;
 
+interface PayloadOptions {
+  /** Row fields of fields that are stored in another way than their declaration says. */
+  readonly own?: Readonly<Record<string, RowField<unknown>>>;
+  /** Whether the fields that are JSON already are in the order of their declaration, too. */
+  readonly isInDeclaredOrder?: boolean;
+}
+
 /**
  * Maps a payload to a row and back, as its fields are declared. Those with columns are there. The others are one JSON text in column `payload`: first those
  * that are JSON already, in the order of the payload, then those that are converted or left out, in the order of their declaration. The order counts,
  * because the hash of a row covers the text.
  *
- * @param own row fields of fields that are stored in another way than their declaration says
+ * @throws TypeError when a field has all of column `payload`, and another one would be there too
  */
 export function payloadField(
   fields: EventFields,
-  own: Readonly<Record<string, RowField<unknown>>> = {},
+  { own = {}, isInDeclaredOrder = false }: PayloadOptions = {},
 ): RowField<Payload> {
   const entries = Object.entries(fields);
   const stored = entries.flatMap(([name, field]) => {
@@ -22,10 +29,11 @@ export function payloadField(
   });
   const typed = Object.fromEntries(stored);
   const others = entries.filter(([name]) => !Object.hasOwn(typed, name));
+  refuseSharedText(entries, own, others);
   const columns = inColumns<Record<string, unknown>>(typed);
   if (others.length === 0) return columns;
   const converted = others.filter(
-    ([, { shape, added }]) => shape.form === 'array' || added?.isLeftOut === true,
+    ([, { shape, added }]) => isInDeclaredOrder || shape.form === 'array' || added?.isLeftOut === true,
   );
   const isConverted = new Set(converted.map(([name]) => name));
   return {
@@ -45,12 +53,23 @@ export function payloadField(
   };
 }
 
+type Entries = readonly (readonly [string, EventField<unknown>])[];
+
+function refuseSharedText(fields: Entries, own: object, others: Entries): void {
+  const whole = fields.filter(([name, { column }]) => column === 'payload' && !Object.hasOwn(own, name));
+  const [first, second] = [...whole, ...others].map(([name]) => name);
+  if (whole.length > 0 && second !== undefined)
+    throw new TypeError(`field ${first} has all of column payload, so ${second} must have another column`);
+}
+
 /** The row field of a field with columns; null where it is a part of the JSON text. */
 function storedIn(field: EventField<unknown>): RowField<unknown> | null {
   if (field.column !== null) return columnField(field, field.column);
   if (field.shape.form !== 'object') return null;
   const { fields: members } = field.shape;
-  return Object.values(members).every(({ column }) => column !== null) ? membersInColumns(members) : null;
+  return Object.values(members).every(({ column }) => column !== null)
+    ? membersInColumns(members, field.isNullable)
+    : null;
 }
 
 /** Undefined leaves the field out. */

@@ -10,12 +10,18 @@ const OWN_FIELDS: Readonly<Partial<Record<EventKind, Readonly<Record<string, Row
   StepRecorded: { step, usage: usageField, ...tokenColumnFields },
 };
 
+/** Kinds whose rows were always written in the order of the declaration, whatever the order of the payload. */
+const IN_DECLARED_ORDER: ReadonlySet<string> = new Set<EventKind>(['EpisodeStarted']);
+
 /** Maps the payload of each kind to the columns of a row and back. */
 export const PAYLOAD_FIELDS = {
   ...Object.fromEntries(
     Object.entries<EventFields>(EVENT_FIELDS).map(([kind, fields]) => [
       kind,
-      payloadField(fields, OWN_FIELDS[kind as EventKind]),
+      payloadField(fields, {
+        own: OWN_FIELDS[kind as EventKind],
+        isInDeclaredOrder: IN_DECLARED_ORDER.has(kind),
+      }),
     ]),
   ),
   UpdateTokensTraced: updateTokensField,

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { StepRecorded } from '../events/episode-events.js';
+import { addedAfter } from '../events/event-fields.js';
 import { sampleStep } from '../testing/index.js';
 import { upcast } from './upcast.js';
 
@@ -19,6 +20,14 @@ describe('upcast', () => {
 
   it('leaves kinds that never changed as they are', () => {
     expect(upcast('RunEnded', 1, { detail: 'x' })).toEqual({ detail: 'x' });
+  });
+
+  it('shares the values of added fields between events, and nobody can change them', () => {
+    const added = addedAfter('BatchPlanned', 1);
+    expect(upcast('BatchPlanned', 1, plan).runIds).toBe(added.runIds);
+    expect(addedAfter('BatchPlanned', 1)).toBe(added);
+    expect(Object.isFrozen(added) && Object.isFrozen(added.runIds)).toBe(true);
+    expect(addedAfter('BatchPlanned', 2)).toEqual({});
   });
 
   it.each([

@@ -154,13 +154,21 @@ export function nullable<T>(field: EventField<T>): EventField<T | null> {
 }
 
 export function listOf<T>(element: EventField<T>): EventField<readonly T[]> {
+  refuseSince('an element of a list', element);
   return new EventField(rules.listOf(element.rule), { shape: { form: 'list', element } });
 }
 
 export function objectOf<F extends EventFields>(fields: F): EventField<ValuesOf<F>> {
+  for (const [name, field] of Object.entries(fields)) refuseSince(`field ${name} of an object`, field);
   return new EventField(rules.objectOf<F>(toRules(fields) as rules.FieldRules<F>), {
     shape: { form: 'object', fields },
   });
+}
+
+/** Versions are told apart by the fields of a kind alone: upcast, checksum and row look no deeper. */
+function refuseSince(part: string, { added }: EventField<unknown>): void {
+  if (added !== null)
+    throw new TypeError(`${part} can't have since(${added.since}); must be a field of the kind itself`);
 }
 
 export function typedArray<Type extends ArrayType>(type: Type): EventField<ArrayTypes[Type]> {

@@ -10,3 +10,5 @@ export {
 } from './episode-events.js';
 export { sampleControlEvent, sampleEpisodeEvent, sampleEvents } from './sample-events.js';
 export { sampleStep } from './sample-payloads.js';
+/** For specs that declare fields of their own. */
+export * as fields from '../fields/field.js';
