@@ -45,7 +45,7 @@ const random = new Pcg32(1);
 const nextFloat = () => random.nextFloat();
 
 const began = process.cpuUsage();
-sampler.draw(DRAWN, nextFloat, new Set());
+sampler.draw(DRAWN, nextFloat);
 const begun = process.cpuUsage(began);
 record.prioritize(NUM_GROUPS - 1, 1);
 const bytesPerGroup = (heldBytes() - before) / NUM_GROUPS;
@@ -53,7 +53,7 @@ const bytesPerGroup = (heldBytes() - before) / NUM_GROUPS;
 const times = [];
 for (let i = 0; i < NUM_DRAWS; i++) {
   const started = process.cpuUsage();
-  const drawn = sampler.draw(DRAWN, nextFloat, new Set());
+  const drawn = sampler.draw(DRAWN, nextFloat);
   const rows = drawn.map(({ row }) => row);
   for (const row of rows) {
     record.sample(row);
