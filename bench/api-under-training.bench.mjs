@@ -32,6 +32,8 @@ const START_WITHIN_MS = 300_000;
 const MOST_LIST_MS = 200;
 const MOST_APPEND_MS = 100;
 const MOST_ADDED_MS = 10;
+/** Longest wait for an answer of the API. */
+const ANSWER_WITHIN_MS = 30_000;
 
 const directory = makeDataDirectory();
 const port = await findFreePort();
@@ -86,10 +88,10 @@ async function serving(more, isReady, work) {
 
 async function measure(what) {
   console.log(`${what}: measuring for ${lastsMs / 1000} s`);
-  const { items } = await getJson(`${api}/runs`);
+  const { items } = await readApi('runs');
   // The oldest run holds the episodes in both phases.
   const { runId } = items.at(-1);
-  const numUpdates = async () => (await getJson(`${api}/runs/${runId}`)).policyVersion;
+  const numUpdates = async () => (await readApi(`runs/${runId}`)).policyVersion;
   const before = await numUpdates();
   const log = await openLmdbLog({ path: join(directory.path, 'log'), createdBy: 'bench' });
   const record = encodeEvent(
@@ -106,7 +108,7 @@ async function measure(what) {
   while (performance.now() < until) {
     listMs.push(
       await timed(async () => {
-        const { length } = (await getJson(`${api}/runs/${runId}/episodes?limit=50`)).items;
+        const { length } = (await readApi(`runs/${runId}/episodes?limit=50`)).items;
         if (length !== 50) throw new Error(`the episode list has ${length} episodes; must have 50`);
       }),
     );
@@ -115,4 +117,8 @@ async function measure(what) {
   }
   await log.close();
   return { listMs, appendMs, numUpdates: (await numUpdates()) - before };
+}
+
+function readApi(path) {
+  return getJson(`${api}/${path}`, ANSWER_WITHIN_MS);
 }

@@ -13,6 +13,7 @@ import { performance } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { openLmdbLog } from '@retrace/log/lmdb';
+import { percentile } from './timing.mjs';
 
 const RECORD_BYTES = 800;
 const NUM_RECORDS = 40_000;
@@ -95,8 +96,7 @@ async function measureLatencies(path) {
   }
   await once(child, 'exit');
   await log.close();
-  latenciesMs.sort((a, b) => a - b);
-  return (fraction) => latenciesMs[Math.floor(fraction * (NUM_LATENCIES - 1))];
+  return (fraction) => percentile(latenciesMs, fraction);
 }
 
 async function inNewDirectory(measure) {

@@ -13,7 +13,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { openKafkaLog } from '@retrace/log/kafka';
 import { startBroker } from '@retrace/log/kafka-broker';
 import { connectBareProducer } from './bare-producer.mjs';
-import { median } from './timing.mjs';
+import { median, percentile } from './timing.mjs';
 
 /** Bytes a record: small events, the text of a step, a step with 256 tokens. */
 const CASES = [
@@ -97,8 +97,7 @@ async function measureLatency(log) {
     await log.append('trajectories', 0, [bytes]);
   }
   await following;
-  const sorted = latenciesMs.toSorted((a, b) => a - b);
-  return { p50Ms: sorted[NUM_LATENCIES / 2], p99Ms: sorted[Math.floor(NUM_LATENCIES * 0.99)] };
+  return { p50Ms: median(latenciesMs), p99Ms: percentile(latenciesMs, 0.99) };
 }
 
 async function measureIdleCpu(log) {

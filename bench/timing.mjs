@@ -7,7 +7,7 @@ export async function timed(work) {
   return performance.now() - startedAt;
 }
 
-/** The value below which a share `q` of the others are; NaN of none. */
+/** Of n values in ascending order, the one at floor(q · n), counted from 0, so that a share `q` come before it; NaN of none. */
 export function percentile(values, q) {
   const ascending = values.toSorted((a, b) => a - b);
   return ascending[Math.min(ascending.length - 1, Math.floor(q * ascending.length))] ?? Number.NaN;

@@ -24,6 +24,8 @@ const { values } = parseArgs({ options: { seconds: { type: 'string', default: '1
 const NUM_BOMBERS = 20;
 const PAUSE_MS = 50;
 const MOST_LIST_MS = 500;
+/** Longest wait for an answer of the API. */
+const ANSWER_WITHIN_MS = 60_000;
 const MOST_BEHIND_MS = 5_000;
 
 const directory = makeDataDirectory();
@@ -48,7 +50,7 @@ try {
 /** @param {number} lastsMs @param {number} numBombers */
 async function measure(lastsMs, numBombers) {
   const until = performance.now() + lastsMs;
-  const [{ runId }] = (await getJson(`${api}/runs`)).items;
+  const [{ runId }] = (await readApi('runs')).items;
   const bombs = readHostileStatements('/nobody').filter(({ expected }) => expected === 'bounded');
   const answers = new Map();
   const bombers = Array.from({ length: numBombers }, async (_, first) => {
@@ -78,7 +80,7 @@ async function lists(runId, until) {
   const taken = [];
   for (let i = 0; performance.now() < until; i++) {
     const startMs = performance.now();
-    await getJson(`${api}/${paths[i % paths.length]}`);
+    await readApi(paths[i % paths.length]);
     taken.push(performance.now() - startMs);
     await sleep(PAUSE_MS);
   }
@@ -108,7 +110,12 @@ async function events(runId, prefix, until) {
 
 /** Whether the API, which reads the store, has this metric of the run. */
 async function isVisible(runId, name) {
-  return (await getJson(`${api}/runs/${runId}/metrics?names=${name}`)).series.length > 0;
+  return (await readApi(`runs/${runId}/metrics?names=${name}`)).series.length > 0;
+}
+
+/** @param {string} path */
+function readApi(path) {
+  return getJson(`${api}/${path}`, ANSWER_WITHIN_MS);
 }
 
 /** @param {string} query */

@@ -2,8 +2,10 @@ export { RewardError, type RewardErrorCode } from './errors.js';
 export { dataSourceOf, type RewardEpisode, type RewardStep } from './episode.js';
 export {
   defineReward,
+  getReward,
   listRewards,
   registerReward,
+  resolveRewardOptions,
   type AssignedValue,
   type RewardComponent,
   type RewardContext,

@@ -19,10 +19,15 @@ export class ServedStore<Service extends StoreService> {
     Store: new (config: ApiConfig) => Service,
   ): Promise<ServedStore<Service>> {
     const fixture = await openStoreFixture();
-    const config = configOver(fixture);
-    const store = new Store(config);
-    store.takeAsReady();
-    return new ServedStore(fixture, config, store);
+    try {
+      const config = configOver(fixture);
+      const store = new Store(config);
+      store.takeAsReady();
+      return new ServedStore(fixture, config, store);
+    } catch (error) {
+      await fixture.close();
+      throw error;
+    }
   }
 
   /** Appends events, each by itself, and waits until the store has them. */

@@ -6,14 +6,8 @@ import type { AnyEvent, SamplingParameters } from '@retrace/trajectory';
 import type { Actor, FinishedAct } from '../turn/actor.js';
 import type { AskMove, BeginLoop, EndMove, EpisodeLoop, FailMove, LoopMove } from '../loop/episode-loop.js';
 import { ForkReplay } from '../fork/fork-replay.js';
-import {
-  isOver,
-  joinResults,
-  nothingDone,
-  withNote,
-  withoutAction,
-  type ActingTurn,
-} from '../loop/executed-actions.js';
+import { isOver, joinResults, nothingDone, withNote, withoutAction } from '../loop/executed-actions.js';
+import { ActingTurn } from './acting-turn.js';
 import { emptyPrompt, toOutcome, environmentFails, failedEnding, NO_OBSERVATION } from './episode-ending.js';
 import { EpisodeRecorder, type EndedEpisode, type RecorderContext } from './episode-recorder.js';
 import { NO_TURN, type Turn } from '../turn/turn.js';
@@ -121,13 +115,24 @@ export class EpisodeSlot {
   private goOn(first: NextMove | Promise<NextMove>): void | Promise<void> {
     let next = first;
     while (next !== null && !this.closed) {
-      if (next instanceof Promise) return next.then((move) => this.goOn(move));
-      // An action's step records its call; a call that no action follows is a step of its own.
-      const move = next.kind === 'act' ? next : (this.recordCall() ?? next);
-      if (move.kind === 'ask') next = this.ask(move);
-      else if (move.kind === 'act') next = this.carryOut({ move, results: [], environmentMs: 0 });
-      else return this.end(move);
+      if (next instanceof Promise) return this.goOnLater(next);
+      next = this.makeMove(next);
     }
+  }
+
+  /** Goes on from a move that comes later. One promise for all that follows: nested ones would stay in memory until the last. */
+  private async goOnLater(first: Promise<NextMove>): Promise<void> {
+    let next: NextMove | Promise<NextMove> = first;
+    while (next !== null && !this.closed) next = next instanceof Promise ? await next : this.makeMove(next);
+  }
+
+  private makeMove(given: LoopMove): NextMove | Promise<NextMove> {
+    // An action's step records its call; a call that no action follows is a step of its own.
+    const move = given.kind === 'act' ? given : (this.recordCall() ?? given);
+    if (move.kind === 'ask') return this.ask(move);
+    if (move.kind === 'act') return this.carryOut(new ActingTurn(move, this.environment, () => this.closed));
+    this.end(move);
+    return null;
   }
 
   /** Goes on with a value that is given directly or by promise; not once the slot is closed. */
@@ -207,35 +212,23 @@ export class EpisodeSlot {
     });
   }
 
-  /** Carries out the remaining actions of a turn in the environment until one ends the episode, and records the turn. */
   private carryOut(acting: ActingTurn): NextMove | Promise<NextMove> {
-    const { move, results } = acting;
-    if (results.length < move.actions.length && !isOver(results.at(-1))) {
-      const startedMs = performance.now();
-      return this.settle(this.environment.step(move.actions[results.length]), (answer) =>
-        this.takeResult(acting, answer, performance.now() - startedMs),
-      );
-    }
-    const result = results.length > 0 ? joinResults(results, move) : nothingDone(this.observation, move);
-    this.result = result;
-    return this.record(result, acting.environmentMs) ?? this.show(result.observation);
+    return this.settle(acting.carryOut(), (acted) => this.finishTurn(acted));
   }
 
-  private takeResult(
-    acting: ActingTurn,
-    answer: Answer<StepResult>,
-    environmentMs: number,
-  ): NextMove | Promise<NextMove> {
+  /** Records a turn whose actions were carried out, and shows the loop what came of them. */
+  private finishTurn(acted: ActingTurn): NextMove | Promise<NextMove> {
+    const { move, results, changes, environmentMs, failure } = acted;
     this.context.onEnvironmentMs(environmentMs);
-    if (!answer.ok) {
-      // Its outcome is unknown, so the turn is no step.
+    if (failure !== null) {
+      // The outcome of the failed action is unknown, so the turn is no step.
       this.call = null;
-      return environmentFails(answer.failure);
+      return environmentFails(failure);
     }
-    acting.results.push(answer.value);
-    this.changes.push(...(answer.changes ?? []));
-    acting.environmentMs += environmentMs;
-    return this.carryOut(acting);
+    for (const change of changes) this.changes.push(change);
+    const result = results.length > 0 ? joinResults(results, move) : nothingDone(this.observation, move);
+    this.result = result;
+    return this.record(result, environmentMs) ?? this.show(result.observation);
   }
 
   /** Records a call that no action followed, such as one for a summary. */

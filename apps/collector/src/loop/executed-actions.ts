@@ -5,13 +5,6 @@ import type { ActMove } from './episode-loop.js';
 /** Between the parsed actions of a turn that has several. */
 const SEPARATOR = ' || ';
 
-/** A turn whose actions the environment takes. */
-export interface ActingTurn {
-  readonly move: ActMove;
-  readonly results: StepResult[];
-  environmentMs: number;
-}
-
 /** Whether a result ended the episode; false where there is none. */
 export function isOver(result: StepResult | null | undefined): boolean {
   return result !== null && result !== undefined && (result.terminated || result.truncated);

@@ -165,7 +165,7 @@ export class BatchSource {
     throw new TrainerError(
       'REWARDS_CHANGED',
       `update ${updateNumber} was planned with reward version ${rewardVersion.slice(0, 12)}; the recipe's rewards are ` +
-        `${version.slice(0, 12)} by now, as their code was changed: restore it, or start a new run`,
+        `${version.slice(0, 12)} by now, as their code or that of Retrace was changed: finish the update with the code of before, or start a new run`,
     );
   }
 

@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+// Registers the built-in components.
+import '../index.js';
 import { RewardComposer, type ComponentConfig, type EpisodeReward } from '../composer.js';
 import { rewardVersion } from '../reward-version.js';
 import type { AllocationRule } from '../allocation/allocation.js';

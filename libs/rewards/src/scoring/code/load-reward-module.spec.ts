@@ -14,7 +14,7 @@ const EPISODE: RewardEpisode = {
   success: true,
 };
 
-/** A schema by hand, since a file outside the repository sees the built library, which these specs don't need. */
+/** A schema by hand: any object with these parts is one. */
 const HEAD = `const most = { fallback: 10, rule: 'a number > 0', accepts: (v) => typeof v === 'number' && v > 0 };
 const common = { name: 'mine', description: 'of one\\'s own', options: { most } };`;
 
@@ -58,6 +58,22 @@ export default { ...common, score: (episode, { most }) => ({ scope: 'episode', v
       message: 'reward mine: most is -1, must be a number > 0',
     });
     await expect(load({ moost: 1 })).rejects.toThrow("no option is named 'moost'; did you mean most?");
+  });
+
+  it('may wrap a built-in one, whose options are filled in', async () => {
+    const wrapping = `import { defineReward, getReward, resolveRewardOptions, real } from '@retrace/rewards';
+const { component } = getReward('goal');
+export default defineReward({
+  name: 'clipped goal',
+  description: 'goal, of at most "most"',
+  options: { most: real(10) },
+  async score(episode, { most }, context) {
+    const { scope, value } = await component.score(episode, resolveRewardOptions(component, { success: 3 }), context);
+    return { scope, value: value === null ? null : Math.min(most, value) };
+  },
+});`;
+    expect((await scoreOf(await loadText(wrapping))).total).toBe(3);
+    expect((await scoreOf(await loadText(wrapping, { most: 2 }))).total).toBe(2);
   });
 
   it('get another version when their file is edited, and are loaded again', async () => {
