@@ -94,7 +94,7 @@ describe('retrace score', () => {
     // The newest run of the recipe's environment is the one of the play.
     const [{ run_id: trained }] = await json<{ run_id: string }[]>(
       'sql',
-      "SELECT run_id FROM runs WHERE kind = 'trained'",
+      "SELECT run_id FROM runs WHERE JSONHas(recipe, 'collection')",
     );
     await json('score', '--run', trained, '--recipe', 'bandit-ppo', '--name', 'plain');
     const diff = await json<{ values: { name: string; numCompared: number }[] }>(
