@@ -184,14 +184,14 @@ async function measureShare(python) {
 }
 
 /**
- * Counts the time in which the collector has nothing to play: from the end of a round until it gets the next policy. Of the save that is all
- * until the weights are on offer; the rest is written while it plays.
+ * Counts the time in which the collector does not play: from the end of a round until it gets the next policy; while the log takes what it
+ * played; and after a round whose policy is not published yet. Of the save that is all until the weights are on offer, and what outlasts the round.
  *
  * @param waits of `recordedWaits`
  * @param computed mean seconds of an update in the worker
  */
-function addShare({ idle, unpublished, read, update, checkpoint }, { computed, numTokens }) {
-  const total = idle + unpublished;
+function addShare({ idle, log, held, read, update, checkpoint }, { computed, numTokens }) {
+  const total = idle + log + held;
   const rest = 1000 * (total - computed);
   table.add('update of 6 M parameters by `retrace train`, until the next round begins', 1000 * total, 'ms');
   table.add('… tokens of its forward passes', numTokens, '');
@@ -200,7 +200,8 @@ function addShare({ idle, unpublished, read, update, checkpoint }, { computed, n
   table.add('… of that reading the episodes', 1000 * read, 'ms');
   table.add('… of that rewards, loss, transfer', 1000 * (update - computed), 'ms');
   table.add('… of that log and plan before, weights on offer after', 1000 * (idle - read - update), 'ms');
-  table.add('… of that commits that a round had to wait for', 1000 * unpublished, 'ms');
+  table.add('… of that the log takes the end of a round', 1000 * log, 'ms');
+  table.add('… of that a played round waits for the commit', 1000 * held, 'ms');
   table.add('saving weights and moments in all, while the next round is played', 1000 * checkpoint, 'ms');
 }
 

@@ -9,12 +9,9 @@ export function recordedTimes(directory, { from, isWithoutStore }) {
   return Object.fromEntries(rows.map(({ part, mean }) => [part, Number(mean)]));
 }
 
-/** A round whose groups enter the log this soon after the commit of its policy may have been held back until that commit. */
-const HELD_BACK_SECONDS = 0.05;
-
 /**
- * Mean seconds of some updates of a synchronous run without a store: what the trainer recorded of each part; how long the collector was `idle`
- * before the round that follows; and `unpublished`, the save of an update whose round may have waited for its commit at its end.
+ * Mean seconds of some updates of a synchronous run without a store: what the trainer recorded of each part; and of the collector, how long
+ * it was `idle` before the round that follows, waited for the `log`, and was `held` after that round, which its update had not published yet.
  */
 export function recordedWaits(directory, { from, to }) {
   runRetrace(['rebuild', '--data-dir', directory]);
@@ -32,9 +29,8 @@ export function recordedWaits(directory, { from, to }) {
   const parts = ['read', 'update', 'checkpoint'];
   return {
     ...Object.fromEntries(parts.map((part) => [part, mean((u) => recorded('trainer', part, u))])),
-    idle: mean((u) => recorded('collector', 'idle', u)),
-    unpublished: mean((u) =>
-      recorded('trainer', 'wait', u + 1) < HELD_BACK_SECONDS ? recorded('trainer', 'checkpoint', u) : 0,
+    ...Object.fromEntries(
+      ['idle', 'log', 'held'].map((part) => [part, mean((u) => recorded('collector', part, u))]),
     ),
   };
 }

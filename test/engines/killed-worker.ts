@@ -1,11 +1,12 @@
 import { join } from 'node:path';
 import type { Recipe } from '@retrace/config';
+import { OfferFile } from '@retrace/policy';
 import { expect } from 'vitest';
 import { InProcessRun } from '../support/in-process-run.js';
 import { killAll, workersBelow } from './processes.js';
 
 /** Points of an update at which its worker is killed. */
-export const KILL_POINTS = ['planned', 'filesWritten', 'committed'] as const;
+export const KILL_POINTS = ['planned', 'weightsWritten', 'filesWritten', 'committed'] as const;
 
 /**
  * Makes a run twice, once with its worker killed at a point of the second update, and expects the same weights and no process left behind. Returns the
@@ -22,7 +23,17 @@ export async function expectSameWhenKilled(
   await whole.work();
   const run = await InProcessRun.begin(join(directory, `killed-${point}`), recipe);
   let numKilled = 0;
+  const location = { storage: null, directory: join(directory, `offers-${point}`) };
+  const offerFile = OfferFile.at(location, run.id);
+  if (offerFile === undefined) throw new Error('the offers are not on this machine');
+  offerFile.announce = ({ policyVersion }) => {
+    // Between the first save and the sync; the update is made again.
+    if (point === 'weightsWritten' && policyVersion === 2 && numKilled === 0)
+      numKilled += killAll(workersBelow(process.pid));
+    return Promise.resolve();
+  };
   await run.work({
+    offerFile,
     onPoint: (reached, updateNumber) => {
       if (reached === point && updateNumber === 2) numKilled += killAll(workersBelow(process.pid));
     },

@@ -13,7 +13,10 @@ import { newDirectory, obstacle, smallRecipe, Worker } from './torch.js';
 /** When a connection breaks: before the worker gets a call, or when its answer is on the way. */
 type Break = 'call' | 'answer';
 
-/** A server in front of a worker that breaks the connection of each first try. */
+/** Calls without a number, which may be made again. */
+const REPEATABLE = ['/v1/save', '/v1/sync'];
+
+/** A server in front of a worker that breaks the connection of each first try of a numbered call, and of the first of those that may be made again. */
 class BreakingProxy {
   readonly broken: string[] = [];
   private readonly tried = new Set<string>();
@@ -26,7 +29,8 @@ class BreakingProxy {
     server.on('request', (call, answer) => {
       const { method, url = '', headers } = call;
       const number = headers['retrace-call'];
-      const isFirst = number !== undefined && !proxy.tried.has(`${number} ${url}`);
+      const isTried = number !== undefined || REPEATABLE.includes(url);
+      const isFirst = isTried && !proxy.tried.has(`${number} ${url}`);
       proxy.tried.add(`${number?.toString()} ${url}`);
       if (isFirst) proxy.broken.push(url.split('?')[0]);
       if (isFirst && breaks === 'call') {
@@ -83,7 +87,17 @@ describe.skipIf(obstacle !== null)(obstacle ?? 'a torch worker behind a bad conn
       const engine = await worker.open(recipe, checkpoints, undefined, { ...worker.section, url: proxy.url });
       expect(await train(engine)).toEqual(expected);
       const called = new Set(proxy.broken);
-      for (const path of ['open', 'load', 'forward', 'backward', 'step', 'discard', 'move-reference'])
+      for (const path of [
+        'open',
+        'load',
+        'forward',
+        'backward',
+        'step',
+        'discard',
+        'move-reference',
+        'save',
+        'sync',
+      ])
         expect(called).toContain(`/v1/${path}`);
       await engine.close();
       proxy.close();

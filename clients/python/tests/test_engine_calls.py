@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -319,6 +320,33 @@ sys.exit(main.main())
             assert "no space" in str(error)
     finally:
         worker.close()
+
+
+def test_a_file_that_the_disk_refuses_in_its_middle_is_removed(tmp_path: Path) -> None:
+    directory = tmp_path / "saved"
+    directory.mkdir()
+    with running(tmp_path) as worker:
+        engine = opened(worker, tmp_path)
+        unlimited = resource.prlimit(worker.process.pid, resource.RLIMIT_FSIZE)
+        # More than the buffer of a file, so that a write of the thread is cut.
+        resource.prlimit(worker.process.pid, resource.RLIMIT_FSIZE, (10_000, unlimited[1]))
+        error = refusal(lambda: engine.save(directory))
+        assert (error.status, error.code) == (500, "INTERNAL")
+        assert "could not be written" in str(error)
+        assert list(directory.iterdir()) == []
+        resource.prlimit(worker.process.pid, resource.RLIMIT_FSIZE, unlimited)
+        assert engine.save(directory)["weights"].stat().st_size > 10_000
+
+
+def test_a_file_whose_tensor_can_not_be_had_is_removed(tmp_path: Path) -> None:
+    from retrace.engine.writing import write_tensors
+
+    def fail() -> Any:
+        raise RuntimeError("lost")
+
+    with pytest.raises(RuntimeError, match="lost"):
+        write_tensors(tmp_path / "weights", [("a", (2,), fail)], {}, is_writer=True)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_adapters_on_another_base_are_refused(worker: str, tmp_path: Path) -> None:

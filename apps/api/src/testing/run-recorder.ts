@@ -167,6 +167,7 @@ export class RunRecorder {
       'time/generation': 1.1,
       'time/environment': 0.1,
       'time/log': 0.05,
+      'time/held': 0,
       'time/idle': 0.75,
     };
     await this.logMetrics({ source: 'collector', step: round, ...namesAndValues(metrics) });

@@ -135,6 +135,7 @@ async function close(
 ): Promise<PlayedRound | null> {
   if (!(await writer.decided())) return null;
   metrics.logSeconds = writer.takeWaitedSeconds();
+  metrics.heldSeconds = writer.takeHeldSeconds();
   metrics.spoolBytes = writer.takePeakSpoolBytes();
   const played = { metrics, episodes };
   const closed = { kind: 'GroupsClosed', payload: closer.closings() } as const;

@@ -16,6 +16,8 @@ export class RoundMetrics {
   environmentMs = 0;
   /** How long rollouts waited for the log. */
   logSeconds = 0;
+  /** How long a round that was played waited for the publication of its policy. */
+  heldSeconds = 0;
   /** Largest size of the spool on disk. */
   spoolBytes = 0;
 
@@ -62,6 +64,7 @@ export class RoundMetrics {
       ['time/generation', this.generationMs / 1000],
       ['time/environment', this.environmentMs / 1000],
       ['time/log', this.logSeconds],
+      ['time/held', this.heldSeconds],
       ['time/idle', this.idleSeconds],
       ['log/spoolBytes', this.spoolBytes],
     ];

@@ -10,6 +10,7 @@ export class Hold {
   private decision: Promise<boolean> | null = null;
   /** Whether what is written belongs to what was dropped. */
   isDropping = false;
+  private awaitedSeconds = 0;
 
   constructor(private readonly ends: HoldEnds) {}
 
@@ -45,11 +46,20 @@ export class Hold {
   /** Resolves with the decision, and with true where there is nothing to decide. What is written then is no longer held, or dropped. */
   async decided(): Promise<boolean> {
     if (this.decision === null) return true;
+    const since = performance.now();
     try {
       return await this.decision;
     } finally {
+      this.awaitedSeconds += (performance.now() - since) / 1000;
       this.decision = null;
       this.isDropping = false;
     }
+  }
+
+  /** Seconds that callers waited for decisions since the last call. */
+  takeAwaitedSeconds(): number {
+    const seconds = this.awaitedSeconds;
+    this.awaitedSeconds = 0;
+    return seconds;
   }
 }

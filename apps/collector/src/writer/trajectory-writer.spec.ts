@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { episodeIdFor, type AnyEvent } from '@retrace/trajectory';
 import { type EventLog } from '@retrace/log';
 import { decodeEvent, encodeEvent, KnownEvents } from '@retrace/trajectory/codec';
@@ -112,6 +112,25 @@ describe('TrajectoryWriter', () => {
     expect(appends.map(({ ordinals }) => ordinals)).toEqual([[eventOf(2).episodeId]]);
     appends[0].settle();
     expect(await writer.flush()).toBe(true);
+  });
+
+  it('counts the time until it is decided, once and apart from waits for the log', async () => {
+    const { log } = gatedLog();
+    const writer = await TrajectoryWriter.open(log);
+    expect(await writer.decided()).toBe(true);
+    expect(writer.takeHeldSeconds()).toBe(0);
+    const decision = openDecision();
+    writer.hold(decision.promise);
+    const before = performance.now();
+    const decided = writer.decided();
+    await sleep(20);
+    decision.decide(true);
+    await decided;
+    const seconds = writer.takeHeldSeconds();
+    expect(seconds).toBeGreaterThan(0.01);
+    expect(seconds).toBeLessThanOrEqual((performance.now() - before) / 1000);
+    expect([writer.takeHeldSeconds(), writer.takeWaitedSeconds()]).toEqual([0, 0]);
+    await writer.close();
   });
 
   it('throws why it could not be decided', async () => {

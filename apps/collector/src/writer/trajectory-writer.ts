@@ -125,6 +125,11 @@ export class TrajectoryWriter {
     return seconds;
   }
 
+  /** Seconds that rollouts waited, at the end of a round, until what is held might be appended, since the last call. */
+  takeHeldSeconds(): number {
+    return this.held.takeAwaitedSeconds();
+  }
+
   /**
    * Queues an event for its partition.
    *

@@ -128,6 +128,7 @@ export const DETAIL_CHARTS: readonly ChartDefinition[] = [
       { name: 'time/generation', label: 'Generation' },
       { name: 'time/environment', label: 'Environment' },
       { name: 'time/log', label: 'Log' },
+      { name: 'time/held', label: 'Held' },
       { name: 'time/idle', label: 'Idle' },
     ],
     format: 'fraction',

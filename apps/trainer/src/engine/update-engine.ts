@@ -144,7 +144,9 @@ export interface UpdateEngine {
   /**
    * Stores weights and optimizer.
    *
-   * @param onWritten as of `CheckpointFiles.write`, for the weights
+   * @param onWritten called at most once, with weights that this machine can open by `openWritten`: as soon as they are written where they are whole,
+   *   once they are durable where they are in shards. With files in object storage an engine of this process does not call it; one whose worker
+   *   writes does, before the file is stored there, so that only readers with the same cache can use it
    * @param like weights, as of `nameWeights`
    */
   save(

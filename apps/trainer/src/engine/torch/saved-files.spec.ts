@@ -95,6 +95,28 @@ describe('what a worker saves', () => {
     expect(await readdir(directory)).toHaveLength(2);
   });
 
+  it('is offered in shards once they have their index, and the moments have not', async () => {
+    const files = new CheckpointFiles(await temporaryDirectory());
+    let opened: Promise<unknown> | undefined;
+    const state = await saveState(connection, {
+      metadata: { config: '{}' },
+      sharded: true,
+      into: files,
+      onWritten: (weights) => {
+        calls.push('offered');
+        expect(weights.name).toBeNull();
+        opened = files.openWritten(weights).then(async (file) => {
+          await file.close();
+          return file.header.metadata;
+        });
+      },
+    });
+    expect(calls).toEqual(['weights', 'optimizer', 'sync', 'offered']);
+    expect(await opened).toMatchObject({ config: '{}' });
+    expect(await files.filesOf(state.weights)).toHaveLength(2);
+    await files.verify(state.optimizer);
+  });
+
   it('has no name where the disk refuses it', async () => {
     const directory = await temporaryDirectory();
     onSync = (response) => {

@@ -100,29 +100,31 @@ def write_tensors(
             file.write(piece)
         digest.update(piece)
 
-    try:
-        if is_writer:
-            file = None if path is None else _FileWriter(path)
-            write(text)
-    except OSError as error:
-        refused = error
-    for _, _, values in entries:
-        tensor = values()
-        if not is_writer or refused is not None:
-            continue
+    with contextlib.ExitStack() as unfinished:
         try:
-            write(memoryview(tensor.detach().float().cpu().contiguous().numpy()).cast("B"))
+            if is_writer and path is not None:
+                file = _FileWriter(path)
+                unfinished.callback(file.remove)
+            if is_writer:
+                write(text)
         except OSError as error:
             refused = error
-    try:
-        if file is not None and refused is None:
-            file.flush()
-    except OSError as error:
-        refused = error
-    if refused is not None:
-        if file is not None:
-            file.remove()
-        return refused
+        for _, _, values in entries:
+            tensor = values()
+            if not is_writer or refused is not None:
+                continue
+            try:
+                write(memoryview(tensor.detach().float().cpu().contiguous().numpy()).cast("B"))
+            except OSError as error:
+                refused = error
+        try:
+            if file is not None and refused is None:
+                file.flush()
+        except OSError as error:
+            refused = error
+        if refused is not None:
+            return refused
+        unfinished.pop_all()
     return Written(digest.hexdigest(), len(text) + data_bytes, None if file is None else file.sync())
 
 
