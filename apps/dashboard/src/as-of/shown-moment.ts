@@ -57,9 +57,17 @@ export function useSearch() {
       const next = createSearchParams(typeof fields === 'function' ? fields(current) : fields);
       if (moment !== null) next.set(MOMENT_FIELD, moment);
       return next;
-    }, options);
+    }, atOnce(options));
   };
   return [search, replace] as const;
+}
+
+/**
+ * A change of the address that is drawn at once, so that a control shows what was chosen; drawn as a transition, it would show its former state until
+ * all that follows from it is drawn.
+ */
+export function atOnce(options?: NavigateOptions): NavigateOptions {
+  return { ...options, flushSync: true };
 }
 
 /** Opens a page at the same moment. */

@@ -1,4 +1,5 @@
 import { useSearchParams } from 'react-router';
+import { atOnce } from '../as-of/shown-moment';
 
 /** The query of the address, and a function that changes fields of it; one that is empty is left out. The back button leaves the page, not each change. */
 export function useAddressFields() {
@@ -12,7 +13,7 @@ export function useAddressFields() {
         }
         return current;
       },
-      { replace: true },
+      atOnce({ replace: true }),
     );
   };
   return [search, change] as const;

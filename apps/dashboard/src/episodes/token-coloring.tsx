@@ -1,5 +1,6 @@
 import { useMemo, type ReactNode } from 'react';
 import { useSearchParams } from 'react-router';
+import { atOnce } from '../as-of/shown-moment';
 import type { EpisodeDetail, EpisodeUse, StepDetail } from '../api-types/schema';
 import { useTrainedTokens } from '../api/update-queries';
 import { Segments } from '../components/segments';
@@ -46,7 +47,7 @@ export function useTokenColoring(
       if (value === '') next.delete(name);
       else next.set(name, value);
     }
-    setParameters(next, { replace: true });
+    setParameters(next, atOnce({ replace: true }));
   };
   const controls = (
     <div className={page.head}>
