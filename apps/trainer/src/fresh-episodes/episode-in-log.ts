@@ -39,6 +39,7 @@ export class EpisodeInLog {
   private texts: (EpisodeTexts['steps'][number] | undefined)[] = [];
   private numSteps = 0;
   private sealed: WholeEpisode | null = null;
+  private group: string | null = null;
   private bytes = BYTES_PER_EPISODE;
 
   constructor(
@@ -51,6 +52,11 @@ export class EpisodeInLog {
     return this.sealed;
   }
 
+  /** Null before the start of the episode was read. */
+  get groupId(): string | null {
+    return this.group;
+  }
+
   /** Memory, about. */
   get numBytes(): number {
     return this.bytes;
@@ -59,10 +65,15 @@ export class EpisodeInLog {
   /** Takes an event that got its place. */
   take(event: AnyEvent): void {
     if (this.sealed !== null) return;
-    if (event.kind === 'EpisodeStarted') this.started ??= event.payload;
+    if (event.kind === 'EpisodeStarted') this.takeStart(event.payload);
     else if (event.kind === 'EpisodeEnded') this.ended ??= event.payload;
     else if (event.kind === 'StepRecorded') this.takeStep(event.payload);
     this.sealed = this.seal();
+  }
+
+  private takeStart(payload: EpisodeStarted): void {
+    this.started ??= payload;
+    this.group = this.started.groupId;
   }
 
   private takeStep(payload: StepRecorded): void {

@@ -17,7 +17,12 @@ export interface EpisodeTailOptions {
   readonly known?: KnownEvents;
   /** Of the episodes that are kept; the oldest go first (default 256 MiB). */
   readonly maxBytes?: number;
+  /** Whether an episode of the group may be asked for, now or later; others need not be kept (default: each may). */
+  readonly isNeeded?: (groupId: string) => boolean;
 }
+
+/** Episodes are looked through for those that nobody needs once so much has come since, or half of what is kept, so that a long list is looked at rarely. */
+const SWEPT_BYTES = 4 * 1024 * 1024;
 
 /**
  * Stands for the content of all events of a kind. The first event of a place is kept whatever comes there later, so contents need not be
@@ -46,6 +51,7 @@ export class EpisodeTail {
   private readonly following: Promise<unknown>;
   private readonly maxBytes: number;
   private numBytes = 0;
+  private bytesSinceSweep = 0;
   private failure: Error | null = null;
   private waiting: (() => void)[] = [];
 
@@ -175,9 +181,9 @@ export class EpisodeTail {
     const result = admitRecord(record, this.admission, checksumOf, decode);
     const before = episode.numBytes;
     if (result.kind === 'accepted') episode.take(result.event);
-    this.numBytes += episode.numBytes - before;
+    this.grow(episode.numBytes - before);
     // Also where the record was refused: an episode of which none counts has been begun for it.
-    this.removeOldest();
+    this.limit();
   }
 
   /** Null where its first records may be known no more. */
@@ -188,15 +194,33 @@ export class EpisodeTail {
     this.begun.add(rank);
     const episode = new EpisodeInLog(episodeId, keepsTexts);
     this.episodes.set(episodeId, episode);
-    this.numBytes += episode.numBytes;
+    this.grow(episode.numBytes);
     return episode;
   }
 
-  private removeOldest(): void {
-    for (const [episodeId, { numBytes }] of this.episodes) {
+  private grow(numBytes: number): void {
+    this.numBytes += numBytes;
+    this.bytesSinceSweep += numBytes;
+  }
+
+  private limit(): void {
+    if (this.bytesSinceSweep > Math.max(SWEPT_BYTES, this.numBytes / 2)) this.removeUnneeded();
+    for (const [episodeId, episode] of this.episodes) {
       if (this.numBytes <= this.maxBytes) return;
-      this.episodes.delete(episodeId);
-      this.numBytes -= numBytes;
+      this.remove(episodeId, episode);
     }
+  }
+
+  private removeUnneeded(): void {
+    this.bytesSinceSweep = 0;
+    const { isNeeded } = this.options;
+    if (isNeeded === undefined) return;
+    for (const [episodeId, episode] of this.episodes)
+      if (episode.groupId !== null && !isNeeded(episode.groupId)) this.remove(episodeId, episode);
+  }
+
+  private remove(episodeId: string, { numBytes }: EpisodeInLog): void {
+    this.episodes.delete(episodeId);
+    this.numBytes -= numBytes;
   }
 }

@@ -119,6 +119,28 @@ export function freshEpisodesContract(open: () => Promise<LogAndStore>): void {
     await tail.close();
   });
 
+  it('keeps no episodes of groups that nobody asks for any more', async () => {
+    const { log } = opened;
+    const needed = new Set([1001, 1002, 1003].map((group) => `group-${group}`));
+    const from = await trajectoryEnds(log);
+    const isNeeded = (groupId: string) => needed.has(groupId);
+    const tail = new EpisodeTail({ log, runId, from, keepsTexts: true, isNeeded });
+    // Two of them are 6 MB.
+    const step = () => ({ observation: 'a long text '.repeat(60_000) });
+    const ordinals = [2000, 2001, 2002, 2004, 2006];
+    const keptAfter = async (ordinal: number) => {
+      await append(episodeEvents({ logId: log.logId, runId, ordinal, numSteps: 2, step }).map(asRecord));
+      return [...(await tail.readAll(ordinals.map(idOf), signal)).keys()];
+    };
+    expect(await keptAfter(2000)).toEqual([idOf(2000)]);
+    expect(await keptAfter(2001)).toEqual([]);
+    expect(await keptAfter(2002)).toEqual([idOf(2002)]);
+    needed.delete('group-1001');
+    expect(await keptAfter(2004)).toEqual([idOf(2004)]);
+    expect(await keptAfter(2006)).toEqual([idOf(2004), idOf(2006)]);
+    await tail.close();
+  });
+
   it('shows no episode that was deleted', async () => {
     const { log } = opened;
     const fresh = await freshFrom(await trajectoryEnds(log));

@@ -48,7 +48,10 @@ export class FreshEpisodes implements EpisodeSource {
       const least = Math.min(end, ...starts.map((start) => start ?? runStart));
       return Math.max(least, await log.startOffset('trajectories', partition));
     });
-    const tail = new EpisodeTail({ log, runId, from: await Promise.all(from), keepsTexts, maxBytes, known });
+    const tail = new EpisodeTail({
+      ...{ log, runId, from: await Promise.all(from), keepsTexts, maxBytes, known },
+      isNeeded: (groupId) => mayBeRead(run(), groupId),
+    });
     return new FreshEpisodes(options, tail);
   }
 
@@ -88,4 +91,9 @@ export class FreshEpisodes implements EpisodeSource {
     if (runId !== ownRunId || episodeIds.some((episodeId) => deletedEpisodes.has(episodeId))) return null;
     return this.tail.read(episodeIds, signal);
   }
+}
+
+/** Whether a plan that is under way names the group, or a later one may. */
+function mayBeRead({ groups, updates }: RunState, groupId: string): boolean {
+  return groups.maySample(groupId) || updates.pendingPlans.some((plan) => plan.groupIds.includes(groupId));
 }

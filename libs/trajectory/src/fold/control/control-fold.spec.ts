@@ -140,6 +140,8 @@ describe('groups', () => {
     log.plan(0, 1, ['g1']);
     expect([...log.run.groups.all()].map(({ groupId }) => groupId)).toEqual(['g0', 'g2']);
     expect(log.run.groups.hasClosed('g1')).toBe(true);
+    const maySample = ['g0', 'g1', 'open'].map((groupId) => log.run.groups.maySample(groupId));
+    expect(maySample).toEqual([true, false, true]);
   });
 
   it('are closed by one event as by several', () => {

@@ -48,6 +48,11 @@ export class GroupPool {
     return this.knownIds.has(groupId);
   }
 
+  /** Whether a plan may still sample the group, now or once it is closed. */
+  maySample(groupId: string): boolean {
+    return this.groups.has(groupId) || !this.knownIds.has(groupId);
+  }
+
   /** Adds a group, unless it was closed before: the first closing counts. */
   close(group: LoggedGroup): void {
     if (this.knownIds.has(group.groupId)) return;
