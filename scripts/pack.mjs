@@ -24,7 +24,8 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { buildDocumentationIfStale, buildIfStale } from './build-if-stale.mjs';
 import { bundlePrograms, isLoadedFromOutside } from './bundle-programs.mjs';
-import { root, runTool } from './run-tool.mjs';
+import { root } from './run-tool.mjs';
+import { typeCheck } from './type-check.mjs';
 
 const NAME = 'retrace-rl';
 /** Packages with a binary for each platform, which npm installs with this one. */
@@ -48,7 +49,7 @@ const NOT_OF_OTHERS = /\.map$|\.[cm]?ts$|\.md$|^node_modules$/i;
 
 const lock = readJson(join(root, 'package-lock.json')).packages;
 const destination = resolve(process.argv[2] ?? '.');
-await runTool('type check and build', 'node_modules/typescript-7/bin/tsc', ['-b']);
+await typeCheck();
 await buildIfStale();
 buildDocumentationIfStale();
 const temporary = mkdtempSync(join(tmpdir(), 'retrace-pack-'));

@@ -6,9 +6,10 @@ import { exitIfNodeTooOld } from '../apps/cli/bin/check-node.mjs';
 import { buildIfStale } from './build-if-stale.mjs';
 import { runSpecs } from './run-specs.mjs';
 import { runTool } from './run-tool.mjs';
+import { typeCheck } from './type-check.mjs';
 
 exitIfNodeTooOld();
-await runTool('type check and build', 'node_modules/typescript-7/bin/tsc', ['-b']);
+await typeCheck();
 await buildIfStale();
 const installation = await runTool('compute backend', 'apps/cli/bin/retrace.mjs', ['backend', 'install'], {
   mayFail: true,

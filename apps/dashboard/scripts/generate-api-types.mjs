@@ -1,6 +1,28 @@
-/** `npm run types -w @retrace/dashboard`: writes the types of the REST API. */
-import { writeFileSync } from 'node:fs';
-import { renderApiTypes, TYPES_FILE } from './api-types.mjs';
+/** Writes the TypeScript types of the REST API, as `apps/api/openapi.json` describes it, where they are older than that. Git ignores them. */
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 
-writeFileSync(TYPES_FILE, await renderApiTypes());
-console.log(`Wrote ${TYPES_FILE}`);
+/** What `npm run openapi -w @retrace/api` writes. */
+const DOCUMENT = join(import.meta.dirname, '../../api/openapi.json');
+const TYPES = join(import.meta.dirname, '../src/api-types/schema.d.ts');
+const HEADER = '// Generated from apps/api/openapi.json by "npm run typecheck". Do not edit.\n\n';
+
+const modifiedMs = (path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+const newestSourceMs = Math.max(modifiedMs(DOCUMENT), modifiedMs(import.meta.filename));
+if (modifiedMs(TYPES) < newestSourceMs) writeFileSync(TYPES, await renderTypes());
+
+/** `paths` for the client, and one type for each schema of the document. */
+async function renderTypes() {
+  // It takes a second to load, and is rarely needed.
+  const { default: openapiTypescript, astToString } = await import('openapi-typescript');
+  // Its examples would be a third of the file.
+  const document = JSON.parse(readFileSync(DOCUMENT, 'utf8'), (name, value) =>
+    name === 'example' ? undefined : value,
+  );
+  const nodes = await openapiTypescript(document, {
+    defaultNonNullable: false,
+    rootTypes: true,
+    rootTypesNoSchemaPrefix: true,
+  });
+  return HEADER + astToString(nodes);
+}
