@@ -36,6 +36,8 @@ import type {
   EvaluationOptions,
   StepLoss,
   FixedPolicy,
+  TaughtLogprobs,
+  TeacherOptions,
   UpdateEngine,
 } from './update-engine.js';
 
@@ -178,9 +180,15 @@ export class TensorflowEngine implements UpdateEngine {
     return logprobs;
   }
 
-  evaluateTeacher(batch: SequenceBatch, options: EvaluationOptions): Promise<Float32Array> {
+  async evaluateTeacher(
+    batch: SequenceBatch,
+    { temperature, mask, topK }: TeacherOptions,
+  ): Promise<TaughtLogprobs> {
     if (this.teacher === null) throw new TypeError('recipe.distillation: missing; there is no teacher');
-    return this.logprobsOf(this.teacher, batch, options);
+    const { logprobs, likeliest } = await evaluateLogprobs(this.teacher, batch, {
+      ...{ temperature, topK, actionMask: mask, maxTokensPerMicroBatch: this.passTokens },
+    });
+    return { logprobs, top: likeliest };
   }
 
   evaluateMovingReference(batch: SequenceBatch, options: EvaluationOptions): Promise<Float32Array> {
