@@ -5,7 +5,7 @@ import { CheckpointFiles, type TeacherTop } from '@retrace/policy';
 import type { EvaluatedTokens, UpdateEngine } from '@retrace/trainer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expectSameUpdates, expectSameView, expectSameWeights, NUM_UPDATES } from './same-results.js';
-import { newDirectory, obstacle, openTensorflow, smallRecipe, VOCAB_SIZE, Worker } from './torch.js';
+import { newDirectory, obstacle, openTensorflow, smallRecipe, Worker } from './torch.js';
 
 /* The same stored batches through both engines: recorded by TensorFlow.js, made again by torch. */
 
@@ -132,20 +132,20 @@ describe.skipIf(obstacle !== null)(obstacle ?? 'torch beside TensorFlow.js', () 
     },
   );
 
-  it('a teacher of a run: has the same likeliest tokens, in one process and in two', async () => {
+  it('a teacher of a run: has the same likeliest tokens and the same weights after three steps, in one process and in two', async () => {
     const checkpoints = new CheckpointFiles(join(directory, 'teachers'));
     const recipe = smallRecipe('bandit-ppo');
-    const teacher = await openTensorflow(recipe, checkpoints);
+    const teacher = await openTensorflow(recipe, checkpoints, 32);
     await makeStep(teacher);
     const source = { runId: TEACHER_RUN, policyVersion: 1, ...(await teacher.saveWeights()) };
     const distillation = { teacher: { policy: { run: TEACHER_RUN, source } }, topK: 3 };
     const taught = { ...recipe, distillation };
-    const tensorflow = await openTensorflow(taught, checkpoints);
+    const tensorflow = await openTensorflow(taught, checkpoints, 32);
     const options = { temperature: 0.9, mask: MASK, topK: 3 };
     const expected = await tensorflow.evaluateTeacher(TOKENS, options);
     const rowAt = (top: TeacherTop | null, n: number) => (top?.rows[n] ?? -1) * 3;
     for (const worker of workers) {
-      const torch = await worker.open(taught, checkpoints);
+      const torch = await worker.open(taught, checkpoints, 32);
       const told = await torch.evaluateTeacher(TOKENS, options);
       TOKENS.tokenIds.forEach((_, n) => {
         const [made, wanted] = [rowAt(told.top, n), rowAt(expected.top, n)];
@@ -157,7 +157,13 @@ describe.skipIf(obstacle !== null)(obstacle ?? 'torch beside TensorFlow.js', () 
           expect(told.top?.logprobs[made + i]).toBeCloseTo(expected.top?.logprobs[wanted + i] ?? NaN, 4);
         }
       });
+      const student = await openTensorflow(taught, checkpoints, 32);
+      for (const engine of [student, torch])
+        for (let step = 0; step < 3; step++) await makeStep(engine, expected.top);
+      const same = [await torch.saveWeights(), await student.saveWeights()] as const;
+      await expectSameWeights(checkpoints, ...same);
       await torch.close();
+      await student.close();
     }
     await tensorflow.close();
     await teacher.close();
@@ -172,15 +178,7 @@ const TOKENS = {
 };
 const MASK = Uint8Array.from({ length: 24 }, (_, n) => Number(![0, 9, 11].includes(n) && n % 4 !== 1));
 
-/** At every second token. */
-const TEACHER_TOP: TeacherTop = {
-  topK: 3,
-  rows: Int32Array.from({ length: 24 }, (_, n) => (n % 2 === 0 ? n / 2 : -1)),
-  ids: Int32Array.from({ length: 36 }, (_, i) => (i * i) % VOCAB_SIZE),
-  logprobs: Float32Array.from({ length: 36 }, (_, i) => -1.5 - (i % 5) / 2),
-};
-
-async function makeStep(engine: UpdateEngine): Promise<void> {
+async function makeStep(engine: UpdateEngine, teacherTop: TeacherTop | null = null): Promise<void> {
   const { logprobs, values } = await engine.evaluate(TOKENS, { temperature: 0.9, mask: MASK });
   const column = (of: (n: number) => number) => Float32Array.from({ length: 24 }, (_, n) => of(n));
   await engine.accumulate(
@@ -191,7 +189,7 @@ async function makeStep(engine: UpdateEngine): Promise<void> {
       proximalLogprobs: logprobs,
       returns: column(Math.sin),
       proximalValues: values,
-      teacherTop: TEACHER_TOP,
+      teacherTop,
     },
     {
       policyLoss: 'ppo',
@@ -201,7 +199,7 @@ async function makeStep(engine: UpdateEngine): Promise<void> {
       entropyCoefficient: 0.01,
       klCoefficient: 0,
       klEstimator: 'k3',
-      distillation: { objective: 'forwardKl', coefficient: 0.5 },
+      distillation: teacherTop && { objective: 'forwardKl', coefficient: 0.5 },
       temperature: 0.9,
     },
   );
