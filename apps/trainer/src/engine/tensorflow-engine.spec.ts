@@ -166,6 +166,18 @@ describe('the teacher of a TensorflowEngine', () => {
     });
   });
 
+  it('is refused more of its likeliest tokens than there are', async () => {
+    const engine = await openEngine('model.hiddenSize=32');
+    const weights = await engine.saveWeights();
+    await engine.close();
+    await expect(openEngine(teacherOf(weights), 'distillation.topK=100')).rejects.toMatchObject({
+      code: 'TEACHER_REFUSED',
+      message: expect.stringMatching(
+        /^distillation\.topK: got 100, must be at most the size of the policy's vocabulary, \d+$/,
+      ) as string,
+    });
+  });
+
   it('is missed where the recipe has none', async () => {
     const engine = await openEngine();
     await expect(engine.evaluateTeacher(batch, { ...options, topK: null })).rejects.toThrow(

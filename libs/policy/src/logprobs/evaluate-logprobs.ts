@@ -24,6 +24,8 @@ export interface EvaluateLogprobsOptions {
   readonly teacherTop?: TeacherTop | null;
   /** How many of the likeliest ids are wanted at each token (default null: none); for their logits, these are computed a second time. */
   readonly topK?: number | null;
+  /** Ids from this on are never among the likeliest (default: that of the model), for those who know fewer. */
+  readonly vocabSize?: number;
 }
 
 /** All [N]; 0 for tokens that were not evaluated, and for the first token of a sequence, which nothing predicts. */
@@ -57,6 +59,7 @@ export async function evaluateLogprobs(
     squaredProbabilities: asksSquares = false,
     teacherTop = null,
     topK = null,
+    vocabSize = model.config.vocabSize,
   }: EvaluateLogprobsOptions,
 ): Promise<TokenLogprobs> {
   validateSequenceBatch(batch, model.config);
@@ -87,7 +90,7 @@ export async function evaluateLogprobs(
         columns.push(tf.expandDims(squaredProbabilities(hidden, model.lmHead, temperature), 0));
       const joined = columns.length === 1 ? distribution : tf.concat(columns);
       if (topK === null) return [joined];
-      const { ids, logprobs: ofIds } = likeliestIds(hidden, model.lmHead, { temperature, topK });
+      const { ids, logprobs: ofIds } = likeliestIds(hidden, model.lmHead, { temperature, topK, vocabSize });
       return [joined, ids, ofIds];
     });
     const read = await scores.data();
@@ -95,9 +98,7 @@ export async function evaluateLogprobs(
     if (likeliest) await readLikeliest(likeliest, top, tokens);
     const k = teacherTop?.topK ?? 0;
     if (topLogprobs) readChosen(topLogprobs, read.subarray(2 * tokens.length), { tokens, k });
-    const present = [logprobs, entropies, values, sumSquaredProbabilities].filter(
-      (column) => column !== null,
-    );
+    const present = [logprobs, entropies, values, sumSquaredProbabilities].filter((x) => x !== null);
     present.forEach((column, i) => {
       const row = i < 2 ? i : i + k;
       tokens.forEach((n, m) => {

@@ -62,16 +62,21 @@ export function squaredProbabilities(
 
 /**
  * The k likeliest ids of each row of p = softmax(hidden·headᵀ/temperature), from the likeliest on: `ids` [M, k], int32, and `logprobs` [M, k], log p in
- * nats. Without a gradient; computed in chunks.
+ * nats. Ids from `vocabSize` on are never among them. Without a gradient; computed in chunks.
  */
 export function likeliestIds(
   hidden_MH: tf.Tensor,
   head_VH: tf.Tensor,
-  { temperature, topK, maxLogits = MAX_LOGITS }: DistributionOptions & { readonly topK: number },
+  {
+    temperature,
+    topK,
+    vocabSize,
+    maxLogits = MAX_LOGITS,
+  }: DistributionOptions & { readonly topK: number; readonly vocabSize: number },
 ): { readonly ids: tf.Tensor; readonly logprobs: tf.Tensor } {
   const chunks = splitRows(hidden_MH, rowsOfChunk(head_VH, maxLogits)).map((chunk) => {
     const logits_CV = tf.div(matMul(chunk, head_VH, { transposeB: true }), temperature);
-    const { values, indices } = tf.topk(logits_CV, topK);
+    const { values, indices } = tf.topk(tf.slice(logits_CV, [0, 0], [-1, vocabSize]), topK);
     return { ids: indices, logprobs: tf.sub(values, tf.logSumExp(logits_CV, 1, true)) };
   });
   return {

@@ -10,6 +10,7 @@ import { randomBatch, seededRandom } from '../testing/random-batch.js';
 import { TINY_CONFIG } from '../testing/tiny-config.js';
 import { evaluateLoss } from './evaluate-loss.js';
 import type { LossOptions } from './loss-options.js';
+import { validateTrainingBatch, type TrainingBatch } from './training-batch.js';
 
 const { vocabSize } = TINY_CONFIG;
 const batch = randomBatch([6, 9, 4, 0, 8], { vocabSize, actionShare: 0.6, seed: 3 });
@@ -67,20 +68,11 @@ describe('the distillation term', () => {
       rows: Int32Array.of(0, -1, 1, 0),
       ids: Int32Array.of(4, 5, 0, 1),
     });
-    const optimizer = new PolicyOptimizer(Transformer.initialize(TINY_CONFIG, 1), {
-      ...{ beta1: 0.9, beta2: 0.99, epsilon: 1e-8, weightDecay: 0 },
-    });
-    return Promise.all([
-      expect(optimizer.accumulate(taught(selected), ONLY)).rejects.toThrow(
-        'teacherTop.rows has 4 entries, must have 27',
-      ),
-      expect(
-        optimizer.accumulate(taught({ ...teacherTop, ids: teacherTop.ids.map((id) => id + 99) }), ONLY),
-      ).rejects.toThrow(/teacherTop\.ids\[0\] is 99, must be in 0 …/),
-      expect(optimizer.accumulate({ ...batch, teacherTop: null }, ONLY)).rejects.toThrow(
-        'teacherTop is null',
-      ),
-    ]);
+    const check = (checked: TrainingBatch) => () => validateTrainingBatch(checked, ONLY, TINY_CONFIG);
+    expect(check(taught(selected))).toThrow('teacherTop.rows has 4 entries, must have 27');
+    const ids = teacherTop.ids.map((id) => id + 99);
+    expect(check(taught({ ...teacherTop, ids }))).toThrow(/teacherTop\.ids\[0\] is 99, must be in 0 …/);
+    expect(check({ ...batch, teacherTop: null })).toThrow('teacherTop is null');
   });
 });
 
@@ -98,6 +90,10 @@ await onEachBackend('a teacher over its likeliest ids', () => {
       expect([...ofIds.subarray(...row)]).toEqual([...ofIds.subarray(...row)].sort((a, b) => b - a));
       expect(ofIds.subarray(...row).reduce((sum, logprob) => sum + Math.exp(logprob), 0)).toBeCloseTo(1, 5);
     });
+    const few = await evaluateLogprobs(teacher, batch, { ...asked, topK: 3, vocabSize: 4 });
+    expect(few.likeliest?.ids.every((id) => id < 4)).toBe(true);
+    const place = ids.subarray(0, vocabSize).indexOf(few.likeliest?.ids[0] ?? -1);
+    expect(few.likeliest?.logprobs[0]).toBeCloseTo(ofIds[place], 5);
     const again = await evaluateLogprobs(teacher, batch, { ...asked, teacherTop: likeliest });
     mask.forEach((isAsked, n) => {
       for (let i = 0; isAsked === 1 && i < vocabSize; i++)
