@@ -5,7 +5,7 @@
 import { runPython } from '../test/support/python-client.mjs';
 import { torchEnvironment } from '../test/support/torch-environment.mjs';
 
-const WORKER_TESTS = ['tests/test_engine_calls.py', 'tests/test_engine_training.py'];
+const WORKER_TESTS = ['calls', 'chosen', 'training'].map((name) => `tests/test_engine_${name}.py`);
 
 const environment = await torchEnvironment();
 if ('unavailable' in environment) {

@@ -23,6 +23,8 @@ const data = makeDataDirectory();
 let run: InProcessRun;
 
 let teacher: { readonly runId: string; readonly policyVersion: number };
+/** As a recipe names it. */
+let teacherPolicy: { readonly policy: object };
 /** `train/teacherKl` of each update that the weights of the teacher taught. */
 let kls: readonly number[];
 
@@ -32,10 +34,12 @@ function recipeOf(numUpdates: number, ...settings: readonly string[]) {
 
 const taughtBy = (named: object) => `distillation=${JSON.stringify({ teacher: named })}`;
 
-async function teacherKls(): Promise<number[]> {
+async function metricOf(name: string): Promise<number[]> {
   const updates = await run.updates();
-  return updates.map(({ metricNames, metricValues }) => metricValues[metricNames.indexOf('train/teacherKl')]);
+  return updates.map(({ metricNames, metricValues }) => metricValues[metricNames.indexOf(name)]);
 }
+
+const teacherKls = () => metricOf('train/teacherKl');
 
 beforeAll(async () => {
   await openBackend();
@@ -43,8 +47,8 @@ beforeAll(async () => {
   await run.work();
   const { policyVersionOut: policyVersion, weights } = (await run.updates())[7];
   teacher = { runId: run.id, policyVersion };
-  const policy = { run: run.id, source: { ...teacher, ...weights } };
-  run = await run.beginAnother(recipeOf(NUM_UPDATES, ...STUDENT, taughtBy({ policy })));
+  teacherPolicy = { policy: { run: run.id, source: { ...teacher, ...weights } } };
+  run = await run.beginAnother(recipeOf(NUM_UPDATES, ...STUDENT, taughtBy(teacherPolicy)));
   await run.work();
   kls = await teacherKls();
 });
@@ -69,6 +73,34 @@ describe('a run that learns from the policy of another run', () => {
     expect(await run.replay(3)).toMatchObject({ sameWeights: true, lossDifference: 0, sameTokens: true });
     expect(await run.replayAll()).toMatchObject({ numUpdates: NUM_UPDATES, differing: [] });
   });
+});
+
+describe('a run that learns from the likeliest tokens of a teacher', () => {
+  it(
+    'comes near it by the forward KL, keeps those tokens, and is replayed bit for bit',
+    { timeout: 120_000 },
+    async () => {
+      const likeliest = 'distillation.topK=4';
+      run = await run.beginAnother(
+        recipeOf(12, ...STUDENT, taughtBy(teacherPolicy), likeliest, 'distillation.objective="forwardKl"'),
+      );
+      await run.work();
+      const losses = await metricOf('train/distillationLoss');
+      expect(losses).toHaveLength(12);
+      expect(losses.at(-1)).toBeLessThan(losses[0] / 2);
+      const tokenKls = await teacherKls();
+      expect(tokenKls.at(-1)).toBeLessThan(tokenKls[0] / 2);
+      // The log has the traces of the other runs, too.
+      const traced = (await run.tokenTraces()).filter(({ teacherTopIds }) => teacherTopIds !== null);
+      expect(traced).toHaveLength(12);
+      for (const { teacherTopIds, teacherTopLogprobs, optimizerSteps } of traced) {
+        expect(teacherTopIds).toHaveLength(4 * optimizerSteps.length);
+        expect(teacherTopLogprobs?.every((logprob) => logprob <= 0)).toBe(true);
+      }
+      expect(await run.replay(3)).toMatchObject({ sameWeights: true, lossDifference: 0, sameTokens: true });
+      expect(await run.replayAll()).toMatchObject({ numUpdates: 12, differing: [] });
+    },
+  );
 });
 
 describe('a run that a server teaches', () => {

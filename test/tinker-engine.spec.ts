@@ -92,7 +92,10 @@ for (const reduction of ['datumMean', 'sum'] as const) {
     open: () => open(server),
     vocabSize: VOCAB_SIZE,
     isDeterministic: false,
-    lacks: ['gradients', 'critic', 'entropy', 'squaredProbabilities', 'movingReference', 'skippedSteps'],
+    lacks: [
+      ...(['gradients', 'critic', 'entropy', 'squaredProbabilities'] as const),
+      ...(['movingReference', 'skippedSteps', 'distillation'] as const),
+    ],
   });
 }
 

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { openBackend } from '@retrace/compute';
-import { CheckpointFiles } from '@retrace/policy';
+import { CheckpointFiles, type TeacherTop } from '@retrace/policy';
 import type { EvaluatedTokens, UpdateEngine } from '@retrace/trainer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expectSameUpdates, expectSameView, expectSameWeights, NUM_UPDATES } from './same-results.js';
@@ -131,7 +131,46 @@ describe.skipIf(obstacle !== null)(obstacle ?? 'torch beside TensorFlow.js', () 
       await tensorflow.close();
     },
   );
+
+  it('a teacher of a run: has the same likeliest tokens and the same weights after three steps, in one process and in two', async () => {
+    const checkpoints = new CheckpointFiles(join(directory, 'teachers'));
+    const recipe = smallRecipe('bandit-ppo');
+    const teacher = await openTensorflow(recipe, checkpoints, 32);
+    await makeStep(teacher);
+    const source = { runId: TEACHER_RUN, policyVersion: 1, ...(await teacher.saveWeights()) };
+    const distillation = { teacher: { policy: { run: TEACHER_RUN, source } }, topK: 3 };
+    const taught = { ...recipe, distillation };
+    const tensorflow = await openTensorflow(taught, checkpoints, 32);
+    const options = { temperature: 0.9, mask: MASK, topK: 3 };
+    const expected = await tensorflow.evaluateTeacher(TOKENS, options);
+    const rowAt = (top: TeacherTop | null, n: number) => (top?.rows[n] ?? -1) * 3;
+    for (const worker of workers) {
+      const torch = await worker.open(taught, checkpoints, 32);
+      const told = await torch.evaluateTeacher(TOKENS, options);
+      TOKENS.tokenIds.forEach((_, n) => {
+        const [made, wanted] = [rowAt(told.top, n), rowAt(expected.top, n)];
+        expect(made < 0).toBe(MASK[n] === 0);
+        if (MASK[n] === 0) return;
+        expect(told.logprobs[n]).toBeCloseTo(expected.logprobs[n], 4);
+        for (let i = 0; i < 3; i++) {
+          expect(told.top?.ids[made + i]).toBe(expected.top?.ids[wanted + i]);
+          expect(told.top?.logprobs[made + i]).toBeCloseTo(expected.top?.logprobs[wanted + i] ?? NaN, 4);
+        }
+      });
+      const student = await openTensorflow(taught, checkpoints, 32);
+      for (const engine of [student, torch])
+        for (let step = 0; step < 3; step++) await makeStep(engine, expected.top);
+      const same = [await torch.saveWeights(), await student.saveWeights()] as const;
+      await expectSameWeights(checkpoints, ...same);
+      await torch.close();
+      await student.close();
+    }
+    await tensorflow.close();
+    await teacher.close();
+  });
 });
+
+const TEACHER_RUN = '01936d00-0000-7000-8000-00000000b001';
 
 const TOKENS = {
   tokenIds: Int32Array.from({ length: 24 }, (_, n) => (5 * n + n * n) % 32),
@@ -139,7 +178,7 @@ const TOKENS = {
 };
 const MASK = Uint8Array.from({ length: 24 }, (_, n) => Number(![0, 9, 11].includes(n) && n % 4 !== 1));
 
-async function makeStep(engine: UpdateEngine): Promise<void> {
+async function makeStep(engine: UpdateEngine, teacherTop: TeacherTop | null = null): Promise<void> {
   const { logprobs, values } = await engine.evaluate(TOKENS, { temperature: 0.9, mask: MASK });
   const column = (of: (n: number) => number) => Float32Array.from({ length: 24 }, (_, n) => of(n));
   await engine.accumulate(
@@ -150,6 +189,7 @@ async function makeStep(engine: UpdateEngine): Promise<void> {
       proximalLogprobs: logprobs,
       returns: column(Math.sin),
       proximalValues: values,
+      teacherTop,
     },
     {
       policyLoss: 'ppo',
@@ -159,6 +199,7 @@ async function makeStep(engine: UpdateEngine): Promise<void> {
       entropyCoefficient: 0.01,
       klCoefficient: 0,
       klEstimator: 'k3',
+      distillation: teacherTop && { objective: 'forwardKl', coefficient: 0.5 },
       temperature: 0.9,
     },
   );

@@ -90,7 +90,7 @@ describe.skipIf('unavailable' in environment)(
         open: () => pool.open((worker) => openIn(worker, new CheckpointFiles(directory))),
         vocabSize: VOCAB_SIZE,
         isDeterministic: true,
-        lacks: ['gradients', 'critic', 'movingReference', 'skippedSteps'],
+        lacks: ['gradients', 'critic', 'movingReference', 'skippedSteps', 'distillation'],
       });
 
       it('refuses weights that are not finite, and keeps its own', async () => {

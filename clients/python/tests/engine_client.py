@@ -149,13 +149,14 @@ class EngineClient:
         mask: Sequence[Sequence[int]],
         *,
         graph: str | None = None,
+        chosen: NDArray[np.int32] | None = None,
         **query: Any,
-    ) -> dict[str, FLOATS]:
-        """Evaluate tokens; a graph's name keeps it."""
+    ) -> dict[str, NDArray[Any]]:
+        """Evaluate tokens, and a row of chosen ids for each that is wanted; a graph's name keeps it."""
         kept = {"keepGraph": 1, "graph": graph} if graph is not None else {}
-        answer = self.post(
-            "forward", encode(tokens, mask), numbered=graph is not None, query={**query, **kept}
-        )
+        asked = {} if chosen is None else {"topIds": chosen.shape[1]}
+        body = encode(tokens, mask, chosen)
+        answer = self.post("forward", body, numbered=graph is not None, query={**query, **kept, **asked})
         return decode(answer.content)
 
     def ends(self, tokens: Sequence[Sequence[int]]) -> FLOATS:
@@ -229,11 +230,19 @@ def open_body(shape: Mapping[str, Any], **changes: Any) -> dict[str, Any]:
     return {**body, **changes}
 
 
-def encode(tokens: Sequence[Sequence[int]], mask: Sequence[Sequence[int]] | None = None) -> bytes:
+def encode(
+    tokens: Sequence[Sequence[int]],
+    mask: Sequence[Sequence[int]] | None = None,
+    chosen: NDArray[np.int32] | None = None,
+) -> bytes:
     """Sequences as an Arrow stream."""
     columns = {"tokens": list_array(tokens, np.int32)}
     if mask is not None:
         columns["mask"] = list_array(mask, np.uint8)
+    if mask is not None and chosen is not None:
+        ends = np.cumsum([sum(row[1:]) for row in mask])[:-1]
+        rows = [part.ravel().tolist() for part in np.split(chosen, ends)]
+        columns["topIds"] = list_array(rows, np.int32)
     return stream(pa.record_batch(columns))
 
 
@@ -244,7 +253,12 @@ def list_array(rows: Sequence[Sequence[int]], kind: Any) -> pa.Array:
 
 
 def encode_columns(columns: Mapping[str, FLOATS]) -> bytes:
-    return stream(pa.record_batch({name: pa.array(values, pa.float32()) for name, values in columns.items()}))
+    return stream(pa.record_batch({name: numbers(values) for name, values in columns.items()}))
+
+
+def numbers(values: FLOATS) -> pa.Array:
+    flat = pa.array(values.ravel(), pa.float32())
+    return flat if values.ndim == 1 else pa.FixedSizeListArray.from_arrays(flat, values.shape[1])
 
 
 def stream(batch: pa.RecordBatch) -> bytes:
@@ -254,9 +268,17 @@ def stream(batch: pa.RecordBatch) -> bytes:
     return bytes(sink.getvalue())
 
 
-def decode(body: bytes) -> dict[str, FLOATS]:
+def decode(body: bytes) -> dict[str, NDArray[Any]]:
+    """Columns [M], and [M, k] for lists of a fixed size."""
     table = pa.ipc.open_stream(body).read_all()
-    return {name: table[name].combine_chunks().to_numpy() for name in table.column_names}
+    found = {}
+    for name in table.column_names:
+        column = table[name].combine_chunks()
+        if pa.types.is_fixed_size_list(column.type):
+            found[name] = column.flatten().to_numpy().reshape(-1, column.type.list_size)
+        else:
+            found[name] = column.to_numpy()
+    return found
 
 
 @contextlib.contextmanager

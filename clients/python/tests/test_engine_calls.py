@@ -75,7 +75,7 @@ def test_a_request_with_another_token_is_refused(worker: str) -> None:
 
 def test_the_worker_describes_itself(engine: EngineClient) -> None:
     found = engine.get("engine")
-    assert (found["protocol"], found["worldSize"], found["backend"]) == (3, 1, "native")
+    assert (found["protocol"], found["worldSize"], found["backend"]) == (4, 1, "native")
     assert found["instance"] == engine.instance
     logprobs(engine)
     metrics = engine.get("metrics")

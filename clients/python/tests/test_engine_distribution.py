@@ -10,7 +10,7 @@ torch = pytest.importorskip(
     "torch", reason="skipped, because torch is not installed: npm run test:engines installs it"
 )
 
-ROWS, HIDDEN, VOCABULARY, TEMPERATURE = 12, 8, 32, 0.7
+ROWS, HIDDEN, VOCABULARY, TEMPERATURE, CHOSEN = 12, 8, 32, 0.7, 3
 ONE_CHUNK, MANY_CHUNKS = ROWS * VOCABULARY, 5 * VOCABULARY
 
 
@@ -18,14 +18,19 @@ def inputs() -> tuple[Any, ...]:
     torch.manual_seed(1)
     hidden = torch.randn(ROWS, HIDDEN, requires_grad=True)
     head = torch.randn(VOCABULARY, HIDDEN, requires_grad=True)
-    return hidden, head, torch.randint(VOCABULARY, (ROWS,)), torch.randn(2, ROWS)
+    targets, chosen = torch.randint(VOCABULARY, (ROWS,)), torch.randint(VOCABULARY, (ROWS, CHOSEN))
+    # The target may be chosen, and an id twice.
+    chosen[:, 0], chosen[3, 1] = targets, targets[3]
+    return hidden, head, targets, chosen, (torch.randn(ROWS), torch.randn(ROWS), torch.randn(ROWS, CHOSEN))
 
 
-def outputs(hidden: Any, head: Any, targets: Any, max_logits: int) -> tuple[Any, ...]:
+def outputs(hidden: Any, head: Any, targets: Any, chosen: Any, max_logits: int) -> tuple[Any, ...]:
     from retrace.engine.distribution import TokenDistribution
 
-    found: tuple[Any, ...] = TokenDistribution.apply(hidden, head, targets, TEMPERATURE, max_logits)
-    return found[:2]
+    logprobs, entropies, _, of_chosen = TokenDistribution.apply(
+        hidden, head, targets, TEMPERATURE, max_logits, chosen
+    )
+    return logprobs, entropies, of_chosen
 
 
 def gradients(
@@ -37,24 +42,24 @@ def gradients(
 
 
 def plain() -> tuple[Any, ...]:
-    hidden, head, targets, weights = inputs()
+    hidden, head, targets, chosen, weights = inputs()
     log_p = torch.log_softmax(hidden @ head.t() / TEMPERATURE, 1)
-    columns = log_p[range(ROWS), targets], -(log_p.exp() * log_p).sum(1)
+    columns = log_p[range(ROWS), targets], -(log_p.exp() * log_p).sum(1), log_p.gather(1, chosen)
     return (*columns, *gradients(columns, (hidden, head), weights))
 
 
 @pytest.mark.parametrize("max_logits", [ONE_CHUNK, MANY_CHUNKS])
 def test_outputs_and_gradients_are_those_of_a_log_softmax(max_logits: int) -> None:
-    hidden, head, targets, weights = inputs()
-    columns = outputs(hidden, head, targets, max_logits)
+    hidden, head, targets, chosen, weights = inputs()
+    columns = outputs(hidden, head, targets, chosen, max_logits)
     ours = (*columns, *gradients(columns, (hidden, head), weights))
     for found, expected in zip(ours, plain(), strict=True):
         torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-4)
 
 
 def test_a_gradient_may_be_asked_for_twice() -> None:
-    hidden, head, targets, weights = inputs()
-    columns = outputs(hidden, head, targets, ONE_CHUNK)
+    hidden, head, targets, chosen, weights = inputs()
+    columns = outputs(hidden, head, targets, chosen, ONE_CHUNK)
     first = gradients(columns, (hidden, head), weights, retain_graph=True)
     second = gradients(columns, (hidden, head), weights)
     for one, other in zip(first, second, strict=True):

@@ -121,6 +121,12 @@ export {
   type KlOptions,
   type KlTerms,
 } from './kl/estimators.js';
+export {
+  DISTILLATION_OBJECTIVES,
+  topKKl,
+  type DistillationObjective,
+  type TopKKlOptions,
+} from './kl/top-k-kl.js';
 export { adaptKlCoefficient, type AdaptiveKlOptions } from './kl/coefficient.js';
 export { applyKlPenalty, type KlInRewardInput } from './kl/in-reward.js';
 

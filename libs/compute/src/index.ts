@@ -34,5 +34,9 @@ export { sampleCategorical } from './ops/distribution/sample-categorical.js';
 export { squaredNorm } from './ops/optimizer/squared-norm.js';
 export { makeConstant, stopGradient } from './ops/gradients/stop-gradient.js';
 export { swiGlu } from './ops/layers/swi-glu.js';
-export { targetStatistics, targetStatisticsGradient } from './ops/distribution/target-statistics.js';
+export {
+  targetStatistics,
+  targetStatisticsGradient,
+  type ChosenIds,
+} from './ops/distribution/target-statistics.js';
 export { type Backward, withGradient } from './ops/gradients/with-gradient.js';

@@ -81,6 +81,7 @@ export const {
   reshape,
   rsqrt,
   scalar,
+  scatterND,
   setBackend,
   sigmoid,
   sign,

@@ -50,11 +50,13 @@ export {
   cutMicroBatches,
   type MicroBatch,
   type OutputGradients,
+  type PassOptions,
   type TokenPasses,
 } from './losses/accumulate-loss.js';
 export { type TokenColumns } from './losses/evaluate-loss.js';
 export { type LossOptions, type TrainedPart } from './losses/loss-options.js';
 export { averageTerms, type LossTerms, type LossTermValues } from './losses/loss-terms.js';
+export type { DistillationTerm } from './losses/distillation-term.js';
 export { type TokenFigures } from './losses/token-figures.js';
 export { type LossColumns, mapLossColumns, type TrainingBatch } from './losses/training-batch.js';
 export {
@@ -72,6 +74,7 @@ export { WeightAverage } from './optimizer/weight-average.js';
 export type { SequenceBatch } from './packing/sequence-batch.js';
 export { isUnreadable, PolicyError, type PolicyErrorCode } from './policy-error.js';
 export { evaluateLogprobs } from './logprobs/evaluate-logprobs.js';
+export type { TeacherTop } from './logprobs/teacher-top.js';
 export { valuesAtEnd } from './logprobs/values-at-end.js';
 export type { ChatMessage, ConversationMessage, TemplateTool } from './tokenizers/chat-template.js';
 export { createTokenizer } from './tokenizers/create-tokenizer.js';

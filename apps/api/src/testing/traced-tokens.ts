@@ -33,5 +33,7 @@ export function tracedTokens(episodes: readonly RecordedEpisode[]): Traced {
     kls: floats(() => Number.NaN),
     entropies: floats(({ optimizerStep }) => 1 / optimizerStep),
     teacherLogprobs: null,
+    teacherTopIds: null,
+    teacherTopLogprobs: null,
   };
 }

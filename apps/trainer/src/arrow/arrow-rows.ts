@@ -2,6 +2,7 @@
 import {
   type Data,
   Field,
+  FixedSizeList,
   Float32,
   Float64,
   Int32,
@@ -38,6 +39,13 @@ export function listColumn(values: Numbers, valueOffsets: Int32Array): Data {
   const child = numberColumn(values);
   const type = new List(new Field('item', child.type, false));
   return makeData({ type, length: valueOffsets.length - 1, nullCount: 0, valueOffsets, child });
+}
+
+/** A column of lists of one length: row r has the values from `r · listSize`. */
+export function fixedListColumn(values: Numbers, listSize: number): Data {
+  const child = numberColumn(values);
+  const type = new FixedSizeList(listSize, new Field('item', child.type, false));
+  return makeData({ type, length: values.length / listSize, nullCount: 0, child });
 }
 
 /** A column of texts. */

@@ -22,11 +22,13 @@ function traceOf(numTokens: number): TokenTrace {
     ...{ advantages: column(Float32Array, 6), values: column(Float32Array, 7), kls: column(Float32Array, 8) },
     entropies: column(Float32Array, 9),
     teacherLogprobs: column(Float32Array, 10),
+    teacherTopIds: Int32Array.from({ length: 3 * numTokens }, (_, i) => i),
+    teacherTopLogprobs: Float32Array.from({ length: 3 * numTokens }, (_, i) => -i),
   };
 }
 
 function payloadsOf(numTokens: number, maxTokens: number) {
-  const events = tokenEvents({ epoch: 2, plan, tokenTrace: traceOf(numTokens) }, maxTokens);
+  const events = tokenEvents({ epoch: 2, plan, tokenTrace: traceOf(numTokens) }, maxTokens * (41 + 3 * 8));
   return events.flatMap((event) => (event.kind === 'UpdateTokensTraced' ? [event.payload] : []));
 }
 
@@ -37,6 +39,7 @@ it('token events: a trace longer than an event is cut into parts that together a
     [1, 3, 4],
     [2, 5],
   ]);
+  expect(payloads.map(({ teacherTopIds }) => teacherTopIds?.length)).toEqual([6, 6, 3]);
   const whole = traceOf(5);
   for (const name of TRACE_COLUMNS)
     expect(payloads.flatMap((payload) => [...(payload[name] ?? [])])).toEqual([...(whole[name] ?? [])]);

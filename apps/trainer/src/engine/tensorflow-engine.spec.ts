@@ -95,7 +95,9 @@ describe('the teacher of a TensorflowEngine', () => {
     const weights = await wide.saveWeights();
     await wide.close();
     const engine = await openEngine(teacherOf(weights));
-    expect(await engine.evaluateTeacher(batch, options)).toEqual(expected.logprobs);
+    const { logprobs, top } = await engine.evaluateTeacher(batch, { ...options, topK: 2 });
+    expect(logprobs).toEqual(expected.logprobs);
+    expect(top?.rows.filter((row) => row >= 0)).toHaveLength(options.mask.reduce((sum, bit) => sum + bit, 0));
     expect((await engine.evaluate(batch, options)).logprobs).not.toEqual(expected.logprobs);
     await engine.close();
     expect(countTensors()).toBe(before);
@@ -156,7 +158,7 @@ describe('the teacher of a TensorflowEngine', () => {
       `distillation=${JSON.stringify({ teacher: { model: path, fingerprint }, withReward: true })}`;
     const open = (fingerprint: string) => openWith(tokenizer.hash, tokenizer.vocabSize, teacher(fingerprint));
     const engine = await open(await modelFingerprint(path));
-    expect(await engine.evaluateTeacher(batch, options)).toEqual(logprobs);
+    expect(await engine.evaluateTeacher(batch, { ...options, topK: null })).toEqual({ logprobs, top: null });
     await engine.close();
     await expect(open('f'.repeat(64))).rejects.toMatchObject({
       code: 'TEACHER_REFUSED',
@@ -164,9 +166,23 @@ describe('the teacher of a TensorflowEngine', () => {
     });
   });
 
+  it('is refused more of its likeliest tokens than there are', async () => {
+    const engine = await openEngine('model.hiddenSize=32');
+    const weights = await engine.saveWeights();
+    await engine.close();
+    await expect(openEngine(teacherOf(weights), 'distillation.topK=100')).rejects.toMatchObject({
+      code: 'TEACHER_REFUSED',
+      message: expect.stringMatching(
+        /^distillation\.topK: got 100, must be at most the size of the policy's vocabulary, \d+$/,
+      ) as string,
+    });
+  });
+
   it('is missed where the recipe has none', async () => {
     const engine = await openEngine();
-    expect(() => engine.evaluateTeacher(batch, options)).toThrow('recipe.distillation: missing');
+    await expect(engine.evaluateTeacher(batch, { ...options, topK: null })).rejects.toThrow(
+      'recipe.distillation: missing',
+    );
     await engine.close();
   });
 });

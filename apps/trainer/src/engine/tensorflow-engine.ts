@@ -29,13 +29,15 @@ import {
 import type { CheckpointFile, UsedEngine } from '@retrace/trajectory';
 import { requireStateInFile } from './held-state.js';
 import { directoryOptions, madeConfig, hashModel } from './recipe-model.js';
-import { openTeacher } from '../teacher/teacher-model.js';
+import { openTeacher, requireTopK } from '../teacher/teacher-model.js';
 import type {
   EngineState,
   EvaluatedTokens,
   EvaluationOptions,
   StepLoss,
   FixedPolicy,
+  TaughtLogprobs,
+  TeacherOptions,
   UpdateEngine,
 } from './update-engine.js';
 
@@ -103,7 +105,8 @@ export class TensorflowEngine implements UpdateEngine {
     const { recipe, checkpoints, tokenizerHash } = this.options;
     const { initFrom, distillation } = recipe;
     if (distillation && !distillation.teacher.endpoint) {
-      const { maxPositions } = this.model.config;
+      const { maxPositions, vocabSize } = this.model.config;
+      requireTopK(distillation.topK ?? 0, vocabSize);
       this.teacher = await openTeacher(distillation.teacher, { checkpoints, tokenizerHash, maxPositions });
     }
     if (!initFrom) return;
@@ -178,9 +181,17 @@ export class TensorflowEngine implements UpdateEngine {
     return logprobs;
   }
 
-  evaluateTeacher(batch: SequenceBatch, options: EvaluationOptions): Promise<Float32Array> {
+  async evaluateTeacher(
+    batch: SequenceBatch,
+    { temperature, mask, topK }: TeacherOptions,
+  ): Promise<TaughtLogprobs> {
     if (this.teacher === null) throw new TypeError('recipe.distillation: missing; there is no teacher');
-    return this.logprobsOf(this.teacher, batch, options);
+    const { logprobs, likeliest } = await evaluateLogprobs(this.teacher, batch, {
+      ...{ temperature, topK, actionMask: mask, maxTokensPerMicroBatch: this.passTokens },
+      // A teacher of a directory may have room for more ids than the policy, which no token has.
+      vocabSize: Math.min(this.model.config.vocabSize, this.teacher.config.vocabSize),
+    });
+    return { logprobs, top: likeliest };
   }
 
   evaluateMovingReference(batch: SequenceBatch, options: EvaluationOptions): Promise<Float32Array> {

@@ -16,7 +16,14 @@ interface EngineUnderTest {
   readonly lacks?: readonly Lack[];
 }
 
-type Lack = 'gradients' | 'critic' | 'entropy' | 'squaredProbabilities' | 'movingReference' | 'skippedSteps';
+type Lack =
+  | 'gradients'
+  | 'critic'
+  | 'entropy'
+  | 'squaredProbabilities'
+  | 'movingReference'
+  | 'skippedSteps'
+  | 'distillation';
 
 const TEMPERATURE = 1;
 const LEARNING_RATE = 0.05;
@@ -176,6 +183,31 @@ export function describeUpdateEngine(name: string, subject: EngineUnderTest): vo
       expect((await engine.step(STEP)).gradientNorm / gradientNorm).toBeCloseTo(1, 3);
     });
 
+    it.skipIf(lacks('distillation'))(
+      'comes to a teacher by its likeliest tokens, and refuses ids that the policy has not',
+      async () => {
+        const batch = await trainingBatch(sequencesOf(5, 4), 0.1);
+        const rows = Int32Array.from(batch.tokenIds, (_, n) => (n % 4 === 0 ? -1 : n % 2));
+        const logprobs = Float32Array.of(0.6, 0.3, 0.5, 0.4).map(Math.log);
+        const teacherTop = { topK: 2, rows, ids: Int32Array.of(0, 1, 2, 3), logprobs };
+        const distillation = { objective: 'forwardKl', coefficient: 1 } as const;
+        const term = { ...POLICY_ONLY, distillation };
+        const advantages = batch.lossWeights.map(() => 0);
+        const losses: number[] = [];
+        for (let step = 0; step < 8; step++) {
+          const { terms } = await trainOnce(engine, { ...batch, advantages, teacherTop }, term);
+          losses.push(terms.distillationLoss);
+          expect(terms.loss).toBeCloseTo(terms.distillationLoss, 5);
+        }
+        expect(losses[7]).toBeLessThan(losses[0] / 2);
+        const ids = Int32Array.of(0, 1, 2, subject.vocabSize);
+        await expect(
+          engine.accumulate({ ...batch, teacherTop: { ...teacherTop, ids } }, term),
+        ).rejects.toThrow(/teacherTop\.ids\[\d\] is \d+, must be in 0/);
+        expect(await engine.step(STEP)).toMatchObject({ gradientNorm: 0 });
+      },
+    );
+
     it.skipIf(lacks('gradients'))(
       'gives the accumulated gradients, whose norm a step reports, and clears them',
       async () => {
@@ -301,6 +333,9 @@ export function describeUpdateEngine(name: string, subject: EngineUnderTest): vo
       const batch = sequencesOf(5, 4);
       const training = await trainingBatch(batch, 0.1);
       const options = { temperature: TEMPERATURE, mask: maskActions(batch) };
+      const distillation = { objective: 'forwardKl', coefficient: 1 } as const;
+      const rows = new Int32Array(batch.tokenIds.length);
+      const teacherTop = { topK: 1, rows, ids: Int32Array.of(0), logprobs: Float32Array.of(-1) };
       const asked: Readonly<Record<Lack, () => Promise<unknown>>> = {
         gradients: () => engine.takeGradients(),
         critic: () => engine.accumulate(training, { ...loss, valueCoefficient: 0.5 }),
@@ -308,6 +343,7 @@ export function describeUpdateEngine(name: string, subject: EngineUnderTest): vo
         squaredProbabilities: () => engine.evaluate(batch, { ...options, squaredProbabilities: true }),
         movingReference: () => engine.evaluateMovingReference(batch, options),
         skippedSteps: () => engine.step({ ...STEP, skipNormAbove: 1 }),
+        distillation: () => engine.accumulate({ ...training, teacherTop }, { ...loss, distillation }),
       };
       for (const lack of subject.lacks ?? []) await expect(asked[lack]()).rejects.toThrow();
       expect(await engine.step(STEP)).toMatchObject({ gradientNorm: 0 });

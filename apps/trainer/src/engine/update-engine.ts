@@ -7,6 +7,7 @@ import type {
   LossTerms,
   OfferedPolicy,
   SequenceBatch,
+  TeacherTop,
   TrainingBatch,
   WrittenFile,
 } from '@retrace/policy';
@@ -32,6 +33,19 @@ export interface EvaluatedTokens {
   readonly values: Float32Array | null;
   /** Σ_v π_v² of the distribution that each token was chosen from; null when not asked for. */
   readonly sumSquaredProbabilities: Float32Array | null;
+}
+
+export interface TeacherOptions extends Omit<EvaluationOptions, 'squaredProbabilities'> {
+  /** How many of the teacher's likeliest ids are wanted at each token; null: none. */
+  readonly topK: number | null;
+}
+
+/** A teacher's view of given tokens. */
+export interface TaughtLogprobs {
+  /** [N] log π of each token given its prefix, in nats. */
+  readonly logprobs: Float32Array;
+  /** Its likeliest ids at the tokens [N] of the mask; null without `topK`. */
+  readonly top: TeacherTop | null;
 }
 
 /** The loss of an optimizer step; how a batch is cut to fit into memory is the engine's own matter. */
@@ -88,11 +102,8 @@ export interface UpdateEngine {
     options: Omit<EvaluationOptions, 'squaredProbabilities'>,
   ): Promise<Float32Array>;
 
-  /** [N] log π of tokens under the recipe's teacher (`distillation`). Rejects where it has none. */
-  evaluateTeacher(
-    batch: SequenceBatch,
-    options: Omit<EvaluationOptions, 'squaredProbabilities'>,
-  ): Promise<Float32Array>;
+  /** Evaluates tokens under the recipe's teacher (`distillation`). Rejects where it has none. */
+  evaluateTeacher(batch: SequenceBatch, options: TeacherOptions): Promise<TaughtLogprobs>;
 
   /** [N] log π of tokens under the moving reference, which begins at the current weights where there is none yet. */
   evaluateMovingReference(

@@ -2,7 +2,7 @@ import type { EventLog } from '@retrace/log';
 import type { UpdateTokensTraced } from '@retrace/trajectory';
 import { decodeEvent } from '@retrace/trajectory/codec';
 import { TrainerError } from '../trainer-error.js';
-import type { AskedTokens, Teacher } from '../teacher/teacher.js';
+import type { AskedTokens, Teacher, TeacherAnswer } from '../teacher/teacher.js';
 import { placesOfActions, type TokenPlaces } from '../update/result/token-trace.js';
 
 interface RecordedTeacherOptions {
@@ -19,7 +19,7 @@ export class RecordedTeacher implements Teacher {
   constructor(private readonly options: RecordedTeacherOptions) {}
 
   /** @throws TrainerError `NOT_REPLAYABLE` where tokens that may count now have no record */
-  async read({ columns, batch, mask }: AskedTokens): Promise<Float32Array> {
+  async read({ columns, batch, mask }: AskedTokens): Promise<TeacherAnswer> {
     const { offsets, isUnchanged } = this.options;
     const known = new Map<string, number>();
     for (const offset of offsets) {
@@ -32,7 +32,7 @@ export class RecordedTeacher implements Teacher {
     const logprobs = Float32Array.from(mask, (_, a) => known.get(makeKey(places, a)) ?? Number.NaN);
     const numUnknown = mask.filter((bit, a) => bit === 1 && Number.isNaN(logprobs[a])).length;
     if (numUnknown > 0 && (!isUnchanged || offsets.length === 0)) throw this.unknown(numUnknown);
-    return logprobs;
+    return { logprobs, top: null };
   }
 
   private async readTokens(offset: number): Promise<UpdateTokensTraced | null> {

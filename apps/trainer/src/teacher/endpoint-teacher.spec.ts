@@ -94,8 +94,11 @@ async function open(
   return teacher;
 }
 
-const read = async (opened: Promise<EndpointTeacher>) =>
-  (await opened).read({ columns: {} as never, batch: BATCH, mask: MASK });
+const read = async (opened: Promise<EndpointTeacher>) => {
+  const told = await (await opened).read({ columns: {} as never, batch: BATCH, mask: MASK });
+  expect(told.top).toBeNull();
+  return told.logprobs;
+};
 const refusal = (message: string | RegExp) => ({
   code: 'TEACHER_REFUSED',
   message: typeof message === 'string' ? (expect.stringContaining(message) as string) : message,

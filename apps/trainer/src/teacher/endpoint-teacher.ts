@@ -4,7 +4,7 @@ import { EndpointError } from '@retrace/endpoints';
 import { TinkerError, type TinkerErrorCode } from '@retrace/tinker';
 import { TrainerError } from '../trainer-error.js';
 import { refused, teacherServer, type TeacherServer, type TeacherServerOptions } from './teacher-server.js';
-import type { AskedTokens, Teacher } from './teacher.js';
+import type { AskedTokens, Teacher, TeacherAnswer } from './teacher.js';
 
 /** Longest time that the start waits for a server that is down; the first update waits longer. */
 const START_MS = 5_000;
@@ -56,7 +56,7 @@ export class EndpointTeacher implements Teacher {
    * @throws TrainerError as `open`, `TEACHER_REFUSED` where the server has no logprob of a token, `TEACHER_UNAVAILABLE` where it does not answer until
    *   the deadline; the signal's reason once it aborts
    */
-  async read({ batch, mask: ofActions }: AskedTokens): Promise<Float32Array> {
+  async read({ batch, mask: ofActions }: AskedTokens): Promise<TeacherAnswer> {
     const { tokenIds, sequenceOffsets, actionTokens } = batch;
     const mask = new Uint8Array(tokenIds.length);
     actionTokens.forEach((n, a) => (mask[n] = ofActions[a]));
@@ -77,7 +77,7 @@ export class EndpointTeacher implements Teacher {
       await Promise.allSettled(scores);
       throw asTeacherError(error, this.options.endpoint.url);
     }
-    return Float32Array.from(actionTokens, (n) => ofAll[n]);
+    return { logprobs: Float32Array.from(actionTokens, (n) => ofAll[n]), top: null };
   }
 
   close(): Promise<void> {

@@ -72,6 +72,15 @@ export async function openTeacher(teacher: TeacherOfRecipe, options: TeacherOpti
   return loadHuggingFaceModel(directory, { valueHead: false, maxPositions, seed: 0 });
 }
 
+/** @throws TrainerError `TEACHER_REFUSED` where there are fewer tokens than the recipe compares */
+export function requireTopK(topK: number, vocabSize: number): void {
+  if (topK <= vocabSize) return;
+  throw new TrainerError(
+    'TEACHER_REFUSED',
+    `distillation.topK: got ${topK}, must be at most the size of the policy's vocabulary, ${vocabSize}`,
+  );
+}
+
 function requireTokens(field: 'policy' | 'model', found: string, required: string): void {
   if (found === required) return;
   const what = `its tokenizer is ${found.slice(0, 12)}, that of the policy ${required.slice(0, 12)}`;

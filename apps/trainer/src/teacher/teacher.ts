@@ -1,3 +1,4 @@
+import type { TeacherTop } from '@retrace/policy';
 import type { EpisodeColumns, TokenBatch } from '@retrace/trajectory';
 
 /** Tokens that a policy sampled at temperature 1. */
@@ -8,11 +9,14 @@ export interface AskedTokens {
   readonly mask: Uint8Array;
 }
 
+export interface TeacherAnswer {
+  /** [A] log π of the action tokens under the teacher, each given its prefix, in nats: 0 for those that are not asked about, NaN where it is unknown. */
+  readonly logprobs: Float32Array;
+  /** The teacher's likeliest tokens at the action tokens [A] that are asked about; null where the recipe wants none. */
+  readonly top: TeacherTop | null;
+}
+
 /** A teacher outside the engine: a server, or the recorded answers of one. */
 export interface Teacher {
-  /**
-   * [A] log π of the action tokens under the teacher, each given its prefix, in nats: 0 for those that are not asked about, NaN where the teacher's
-   * answer is unknown.
-   */
-  read(asked: AskedTokens): Promise<Float32Array>;
+  read(asked: AskedTokens): Promise<TeacherAnswer>;
 }

@@ -57,6 +57,7 @@ async function policyUpdate(inputs: UpdateInputs): Promise<UpdateResult> {
     ...tokenResults(episodes, batch.tokens, {
       ...columns,
       ...{ copies, outcome, kls: rewardsWithKl.kls, teacherLogprobs: prepared.teacherLogprobs },
+      teacherTop: prepared.teacherTop,
     }),
     episodeRewards: scored.totals,
     groupPriorities: groupPriorities(recipe, { plan, ...prepared }),

@@ -24,10 +24,17 @@ const UNTAUGHT = {
 };
 const TEACHER = Float32Array.of(0, -1.5, -0.25, 0, -9);
 
+/** Of the two tokens in between, at the positions of the sequence. */
+const TOP = {
+  rows: Int32Array.of(-1, 0, 1, -1, -1),
+  ids: Int32Array.of(5, 6, 7, 8),
+  logprobs: Float32Array.of(-1, -2, -3, -4),
+};
+
 const engine = {
-  evaluateTeacher: (batch, { temperature, mask }) => {
+  evaluateTeacher: (batch, { temperature, mask, topK }) => {
     expect([batch, temperature, mask]).toEqual([TOKENS, 0.75, Uint8Array.of(0, 1, 1, 0, 0)]);
-    return Promise.resolve(TEACHER);
+    return Promise.resolve({ logprobs: TEACHER, top: topK === null ? null : { ...TOP, topK } });
   },
 } as UpdateEngine;
 
@@ -62,7 +69,7 @@ it('teaching: asks about the tokens that are trained and kept, and gives the oth
   const teacher = {
     read: ({ mask }: { readonly mask: Uint8Array }) => {
       asked.push(mask);
-      return Promise.resolve(Float32Array.of(-1.5, mask[1] === 1 ? -0.25 : 0, 0));
+      return Promise.resolve({ logprobs: Float32Array.of(-1.5, mask[1] === 1 ? -0.25 : 0, 0), top: null });
     },
   };
   const inputs = { engine, recipe, columns, teacher };
@@ -76,7 +83,8 @@ it('teaching: asks about the tokens that are trained and kept, and gives the oth
 });
 
 it('teaching: a token that no step of the recorded update gave a weight has no advantage', async () => {
-  const teacher = { read: () => Promise.resolve(Float32Array.of(-1.5, NaN, NaN)) };
+  const answer = { logprobs: Float32Array.of(-1.5, NaN, NaN), top: null };
+  const teacher = { read: () => Promise.resolve(answer) };
   const recipe = resolveRecipe('distillation', {});
   const { advantages } = await teachTokens({ engine, recipe, columns, teacher }, UNTAUGHT);
   expect(advantages.advantages).toEqual(Float32Array.of(-1, 0, 0));
@@ -84,5 +92,15 @@ it('teaching: a token that no step of the recorded update gave a weight has no a
 });
 
 it('teaching: advantages stay as they are without a teacher', async () => {
-  expect(await teach('bandit-ppo')).toEqual({ advantages: UNTAUGHT.advantages, teacherLogprobs: null });
+  expect(await teach('bandit-ppo')).toEqual({
+    ...{ advantages: UNTAUGHT.advantages, teacherLogprobs: null, teacherTop: null },
+  });
+});
+
+it('teaching: with the likeliest tokens the teacher is no part of the advantages, and these are known at the action tokens', async () => {
+  const { advantages, teacherTop } = await teach('distillation', 'distillation.topK=2');
+  expect(advantages.advantages).toEqual(Float32Array.of(0, 0, 0));
+  expect(teacherTop).toEqual({ ...TOP, topK: 2, rows: Int32Array.of(0, 1, -1) });
+  const added = await teach('distillation', 'distillation.topK=2', 'distillation.withReward=true');
+  expect(added.advantages.advantages).toEqual(Float32Array.of(10, 20, 30));
 });

@@ -6,7 +6,7 @@ import {
   type ResamplingOptions,
 } from '@retrace/algorithms';
 import { proximalPolicy, type Recipe } from '@retrace/config';
-import type { LossColumns, SequenceBatch } from '@retrace/policy';
+import type { LossColumns, SequenceBatch, TeacherTop } from '@retrace/policy';
 import { Pcg32 } from '@retrace/random';
 import type { BatchPlanned } from '@retrace/trajectory';
 import { episodeOfSequence, gather, listPositions, scatter, type EvaluatedActions } from './action-tokens.js';
@@ -29,6 +29,8 @@ export interface UpdateColumns extends SequenceBatch, LossColumns {
   readonly trainedMask: Uint8Array;
   /** [A] 0 at trained tokens that rollout correction rejected; null: none was. */
   readonly keptMask: Uint8Array | null;
+  /** The teacher's likeliest tokens at the action tokens [A]; null or absent without them. */
+  readonly teacherTop?: TeacherTop | null;
 }
 
 interface TokensToTrain {
@@ -49,6 +51,8 @@ interface TokensToTrain {
   readonly policyVersionIn: number;
   /** [A]; null where the loss has no KL term. */
   readonly referenceLogprobs: Float32Array | null;
+  /** At the action tokens [A]; null or absent without them. */
+  readonly teacherTop?: TeacherTop | null;
   readonly correction: Pick<RolloutCorrection, 'keep' | 'weights'> | null;
 }
 
@@ -64,6 +68,7 @@ export function updateColumns(
     plan,
     policyVersionIn,
     referenceLogprobs,
+    teacherTop = null,
     correction,
   }: TokensToTrain,
 ): UpdateColumns {
@@ -86,6 +91,7 @@ export function updateColumns(
     sequenceCopies: copies && episodes.map((e) => copies[e]),
     trainedMask: trained,
     keptMask: correction?.keep ?? null,
+    teacherTop,
     importanceWeights: topEntropyFraction
       ? weightsAtHighEntropy(weights, { entropies: proximal.entropies, positions, topEntropyFraction })
       : weights,

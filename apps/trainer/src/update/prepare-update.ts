@@ -52,6 +52,7 @@ export interface PreparedUpdate {
   readonly finalValues: Float32Array | null;
   readonly advantages: TokenAdvantages;
   readonly teacherLogprobs: TaughtTokens['teacherLogprobs'];
+  readonly teacherTop: TaughtTokens['teacherTop'];
   /** [E] How often each episode is trained; null: once. */
   readonly copies: Int32Array | null;
   readonly columns: UpdateColumns;
@@ -100,14 +101,14 @@ export async function prepareUpdate(inputs: PrepareInputs): Promise<PreparedUpda
     { columns, batch, scored, rewardsWithKl, proximal, needs, correction, finalValues, roles },
     { ...advantage, trained, seed },
   );
-  const { advantages, teacherLogprobs } = engine
+  const { advantages, teacherLogprobs, teacherTop } = engine
     ? await teachTokens({ ...inputs, engine }, { batch, advantages: untaught, proximal, trained, correction })
-    : { advantages: untaught, teacherLogprobs: null };
+    : { advantages: untaught, teacherLogprobs: null, teacherTop: null };
   const copies = advantage.resampling ? resampleEpisodes(scored, advantage.resampling, seed) : null;
-  const toTrain = { batch, trained, advantages, proximal, correction, referenceLogprobs };
+  const toTrain = { batch, trained, advantages, proximal, correction, referenceLogprobs, teacherTop };
   return {
     ...{ before, controllers, batch, proximal, scored, rewardsWithKl, trainedEpisodes, trained, correction },
-    ...{ finalValues, advantages, teacherLogprobs, copies },
+    ...{ finalValues, advantages, teacherLogprobs, teacherTop, copies },
     columns: updateColumns(recipe, { ...toTrain, policyVersionIn, copies, plan }),
   };
 }

@@ -5,6 +5,8 @@ import type {
   EvaluationOptions,
   StepLoss,
   FixedPolicy,
+  TaughtLogprobs,
+  TeacherOptions,
   UpdateEngine,
 } from '../engine/update-engine.js';
 import type { UsedEngine } from '@retrace/trajectory';
@@ -37,10 +39,7 @@ export class GradientProbe implements UpdateEngine {
     return this.engine.evaluateReference(policy, batch, options);
   }
 
-  evaluateTeacher(
-    batch: SequenceBatch,
-    options: Omit<EvaluationOptions, 'squaredProbabilities'>,
-  ): Promise<Float32Array> {
+  evaluateTeacher(batch: SequenceBatch, options: TeacherOptions): Promise<TaughtLogprobs> {
     return this.engine.evaluateTeacher(batch, options);
   }
 

@@ -151,6 +151,19 @@ export const otherFunctions: Readonly<Record<string, Entry>> = {
     input: { logprobs: tokens(-1), referenceLogprobs: tokens(-2) },
     kinds: { logprobs: 'logprobs', referenceLogprobs: 'logprobs' },
   },
+  topKKl: {
+    run: (({
+      logprobs,
+      teacherLogprobs,
+      topK,
+    }: {
+      logprobs: Float32Array;
+      teacherLogprobs: Float32Array;
+      topK: number;
+    }) => algorithms.topKKl(logprobs, teacherLogprobs, { objective: 'forwardKl', topK })) as Entry['run'],
+    input: { logprobs: tokens(-2), teacherLogprobs: tokens(-3), topK: 5 },
+    kinds: { logprobs: 'logprobs', teacherLogprobs: 'logprobs', topK: 'count' },
+  },
   adaptKlCoefficient: {
     run: (({
       coefficient,

@@ -68,6 +68,24 @@ describe('a recipe with a teacher', () => {
       'updateTokens: got false, must be true with distillation.teacher.endpoint',
     ],
     [['distillation.coefficient=0'], 'distillation.coefficient: got 0, must be a number from 0.0001 to 100'],
+    [['distillation.topK=0'], 'distillation.topK: got 0, must be a whole number from 1 to 100'],
+    [['distillation.topK=101'], 'distillation.topK: got 101, must be a whole number from 1 to 100'],
+    [
+      ['distillation.objective="forwardKl"'],
+      'distillation.objective: got "forwardKl", must be "reverseKl" without distillation.topK',
+    ],
+    [
+      [teacherAt('http://127.0.0.1:8000'), 'distillation.topK=8'],
+      'distillation.topK: got 8, must be null with distillation.teacher.endpoint',
+    ],
+    [
+      ['distillation.topK=8', 'engine={"kind": "torch", "backend": "verl"}'],
+      'distillation.topK: got 8, must be null with engine.backend "verl"',
+    ],
+    [
+      ['distillation.topK=8', 'engine={"kind": "tinker", "url": "http://127.0.0.1:8000"}'],
+      'distillation.topK: got 8, must be null with engine "tinker"',
+    ],
     [
       ['loss.valueCoefficient=0.5'],
       'loss.valueCoefficient: got 0.5, must be 0 without distillation.withReward',

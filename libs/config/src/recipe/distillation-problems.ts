@@ -1,6 +1,6 @@
 import { tokenServer } from '@retrace/chat';
 import { resolveEngine } from './engine-problems.js';
-import type { TeacherEndpointRecipe } from './distillation-recipe.js';
+import type { DistillationRecipe, TeacherEndpointRecipe } from './distillation-recipe.js';
 import type { Recipe } from './recipe.js';
 
 /** Checks that a recipe with a teacher names one, and trains by advantages of single tokens. */
@@ -8,7 +8,10 @@ export function distillationProblems(recipe: Recipe): string[] {
   const { distillation, advantage, preference, loss } = recipe;
   if (!distillation) return [];
   const { policy, model, endpoint } = distillation.teacher;
-  const problems = endpoint ? endpointProblems(endpoint, recipe) : [];
+  const problems = [
+    ...(endpoint ? endpointProblems(endpoint, recipe) : []),
+    ...topKProblems(distillation, recipe),
+  ];
   const named = Object.entries({ policy, model, endpoint }).flatMap(([name, value]) => (value ? [name] : []));
   if (named.length !== 1) {
     problems.push(
@@ -33,6 +36,30 @@ export function distillationProblems(recipe: Recipe): string[] {
     problems.push(
       'advantage.shuffle: got true, must be false with distillation: it permutes no advantage of a teacher',
     );
+  return problems;
+}
+
+/** The likeliest tokens of a teacher come from an engine that has its weights. */
+function topKProblems({ topK, objective, teacher }: DistillationRecipe, recipe: Recipe): string[] {
+  if (typeof topK !== 'number') {
+    return objective === 'forwardKl'
+      ? [
+          'distillation.objective: got "forwardKl", must be "reverseKl" without distillation.topK: a sampled token tells nothing of what the teacher would have said',
+        ]
+      : [];
+  }
+  const { kind, backend } = resolveEngine(recipe);
+  const place = `distillation.topK: got ${topK}, must be null with`;
+  const problems: string[] = [];
+  if (kind === 'tinker')
+    problems.push(`${place} engine "tinker", which tells the logprobs of the sampled tokens only`);
+  if (backend === 'verl')
+    problems.push(`${place} engine.backend "verl", which tells the logprobs of the sampled tokens only`);
+  if (teacher.endpoint) {
+    problems.push(
+      `${place} distillation.teacher.endpoint: only an engine that evaluates the teacher has its likeliest tokens; name a policy of a run, or a model directory`,
+    );
+  }
   return problems;
 }
 

@@ -1,3 +1,4 @@
+import { DISTILLATION_OBJECTIVES, type DistillationObjective } from '@retrace/algorithms';
 import { TOKEN_SERVER_KINDS, type TokenServerKind } from '@retrace/chat';
 import { IsBoolean, IsDefined, IsIn, IsOptional, Matches, Type, ValidateNested } from '@retrace/validation';
 import { Advanced, IsLine, IsNullable, IsNumberFrom, IsWholeNumberFrom } from './field-rules.js';
@@ -65,12 +66,27 @@ export class TeacherRecipe {
 
 /**
  * On-policy distillation: a teacher says how likely each token that the policy sampled would have been for it, and the policy learns by
- * coefficient · (logπ_teacher − logπ), the negative reverse KL of the token, as its advantage.
+ * coefficient · (logπ_teacher − logπ), the negative reverse KL of the token, as its advantage. With `topK` the teacher says that of its k likeliest tokens
+ * at each place, and the policy learns by coefficient · KL over those and one bucket for all others, as a term of the loss.
  */
 export class DistillationRecipe {
   /** The teacher. */
   @IsDefined() @ValidateNested() @Type(() => TeacherRecipe) readonly teacher!: TeacherRecipe;
-  /** Weight of the reverse KL. @defaultValue 1 */
+  /**
+   * How many of the teacher's likeliest tokens S are compared at each place; null compares the sampled token only. The KL is a term of the loss, with its
+   * gradient through π, weighted as the policy loss is; the probability of all other tokens is compared as one: tail = 1 − Σ_S. Larger k is closer to the KL
+   * over the whole vocabulary. A policy of a run or a model directory can teach so, with engine `tensorflow` or `torch`. @defaultValue null
+   */
+  @IsNullable()
+  @IsWholeNumberFrom(1, 100, { unit: 'tokens', why: 'what more say is stored with each trained token' })
+  readonly topK?: number | null;
+  /**
+   * `reverseKl`, Σ_S π (logπ − logπ_teacher) + tail (log tail − log tail_teacher), seeks what the teacher says most; without `topK` it is the advantage of the
+   * sampled token. `forwardKl`, Σ_S π_teacher (logπ_teacher − logπ) + tail_teacher (log tail_teacher − log tail), covers all that the teacher may say, and needs
+   * `topK`. (Agarwal et al., "On-Policy Distillation of Language Models", 2024; verl's distillation with top-k has no tail.) @defaultValue "reverseKl"
+   */
+  @IsOptional() @IsIn(DISTILLATION_OBJECTIVES) readonly objective?: DistillationObjective;
+  /** Weight of the KL. @defaultValue 1 */
   @IsOptional()
   @IsNumberFrom(0.0001, 100, { why: 'a smaller one teaches nothing' })
   readonly coefficient?: number;

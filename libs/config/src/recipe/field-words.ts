@@ -363,7 +363,11 @@ export const FIELD_WORDS: Readonly<Record<string, string>> = {
     'Number of times that a request is made again after a temporary failure; not for `tinker`.',
   'distillation.teacher.endpoint.deadlineMs':
     'Time limit of one request with its repetitions, also while the server is down or refuses for its rate limit.',
-  'distillation.coefficient': 'Weight of the reverse KL.',
+  'distillation.topK':
+    "How many of the teacher's likeliest tokens S are compared at each place; null compares the sampled token only. The KL is a term of the loss, with its gradient through π, weighted as the policy loss is; the probability of all other tokens is compared as one: tail = 1 − Σ_S. Larger k is closer to the KL over the whole vocabulary. A policy of a run or a model directory can teach so, with engine `tensorflow` or `torch`.",
+  'distillation.objective':
+    '`reverseKl`, Σ_S π (logπ − logπ_teacher) + tail (log tail − log tail_teacher), seeks what the teacher says most; without `topK` it is the advantage of the sampled token. `forwardKl`, Σ_S π_teacher (logπ_teacher − logπ) + tail_teacher (log tail_teacher − log tail), covers all that the teacher may say, and needs `topK`. (Agarwal et al., "On-Policy Distillation of Language Models", 2024; verl\'s distillation with top-k has no tail.)',
+  'distillation.coefficient': 'Weight of the KL.',
   'distillation.withReward':
     'Whether the advantages of the rewards count too: they are added. Without them a reward only decides that its episode is trained.',
   optimizer: 'The optimizer.',

@@ -1,3 +1,4 @@
+import { selectTeacherTop } from '../logprobs/teacher-top.js';
 import { mapLossColumns, type TrainingBatch } from '../losses/training-batch.js';
 
 /** A run of whole sequences of a batch. */
@@ -37,6 +38,9 @@ function sliceSequences(batch: TrainingBatch, first: number, last: number): Shar
       tokenIds: batch.tokenIds.slice(start, end),
       sequenceOffsets: batch.sequenceOffsets.slice(first, last + 1).map((offset) => offset - start),
       lossWeights: batch.lossWeights.slice(start, end),
+      ...(batch.teacherTop && {
+        teacherTop: selectTeacherTop(batch.teacherTop, batch.teacherTop.rows.slice(start, end)),
+      }),
       ...mapLossColumns(batch, (column) => column.slice(start, end)),
     },
   };

@@ -17,6 +17,7 @@ import {
   cutMicroBatches,
   type MicroBatch,
   type OutputGradients,
+  type PassOptions,
   type TokenPasses,
 } from './accumulate-loss.js';
 import type { LossOptions } from './loss-options.js';
@@ -35,29 +36,35 @@ const batch = {
 class PlainPasses implements TokenPasses {
   readonly limits = TINY_CONFIG;
   readonly gradients = new Map<string, Float32Array>();
-  private kept: { readonly microBatch: MicroBatch; readonly temperature: number } | null = null;
+  private kept: { readonly microBatch: MicroBatch; readonly options: PassOptions } | null = null;
 
   constructor(private readonly model: Transformer) {}
 
-  forward(microBatch: MicroBatch, { temperature, keepsGraph }: { temperature: number; keepsGraph: boolean }) {
-    if (keepsGraph) this.kept = { microBatch, temperature };
+  forward(microBatch: MicroBatch, options: PassOptions) {
+    if (options.keepsGraph) this.kept = { microBatch, options };
+    const { chosen } = options;
     const rows = tf.tidy(() => {
-      const { distribution, values } = this.prepare(microBatch, temperature)();
-      return [...(distribution.arraySync() as number[][]), [...values.dataSync()]];
+      const { distribution, values } = this.prepare(microBatch, options)();
+      const ofChosen = tf.transpose(tf.slice(distribution, [2, 0]));
+      return [values, ...tf.unstack(distribution).slice(0, 2), ofChosen].map((x) => [...x.dataSync()]);
     });
-    const [logprobs, entropies, values] = rows.map((row) => Float32Array.from(row));
-    return Promise.resolve({ logprobs, entropies, values });
+    const [values, logprobs, entropies, topLogprobs] = rows.map((row) => Float32Array.from(row));
+    return Promise.resolve({ logprobs, entropies, values, topLogprobs: chosen && topLogprobs });
   }
 
-  backward({ logprobs, entropies, values }: OutputGradients): Promise<void> {
+  backward({ logprobs, entropies, values, topLogprobs }: OutputGradients): Promise<void> {
     if (this.kept === null) throw new Error('no forward pass was kept');
-    const { microBatch, temperature } = this.kept;
+    const { microBatch, options } = this.kept;
     this.kept = null;
     const keys = this.model.trainableSpecs.map(({ key }) => key);
     tf.tidy(() => {
-      const outputs = this.prepare(microBatch, temperature);
+      const outputs = this.prepare(microBatch, options);
       const zeros = new Float32Array(logprobs.length);
-      const ofDistribution = tf.tensor2d([...logprobs, ...(entropies ?? zeros)], [2, logprobs.length]);
+      const [M, k] = [logprobs.length, options.chosen?.numPerRow ?? 0];
+      const ofBoth = tf.tensor2d([...logprobs, ...(entropies ?? zeros)], [2, M]);
+      const ofDistribution = topLogprobs
+        ? tf.concat([ofBoth, tf.transpose(tf.tensor2d(topLogprobs, [M, k]))])
+        : ofBoth;
       const ofValues = tf.tensor1d(values ?? zeros);
       const sum = () => {
         const { distribution, values: computed } = outputs();
@@ -77,7 +84,7 @@ class PlainPasses implements TokenPasses {
   }
 
   /** The sequences of a micro-batch are in the order in which a pack takes them, and so are the wanted tokens. */
-  private prepare(microBatch: MicroBatch, temperature: number) {
+  private prepare(microBatch: MicroBatch, { temperature, chosen }: PassOptions) {
     const { mask, tokenIds } = microBatch;
     const readMask = predictingPositions(microBatch, (n) => mask[n] !== 0);
     const [pack] = packSequences(microBatch, { readMask, maxTokens: 10_000 });
@@ -85,7 +92,7 @@ class PlainPasses implements TokenPasses {
     const devicePack = toDevice(this.model, pack);
     return () => {
       const hidden = hiddenAtReads(this.model, devicePack, EVERY_TERM);
-      const distribution = tokenDistribution(hidden, this.model.lmHead, targets, { temperature });
+      const distribution = tokenDistribution(hidden, this.model.lmHead, targets, { temperature, chosen });
       return { distribution, values: computeValues(this.model, devicePack, hidden, EVERY_TERM) };
     };
   }
@@ -106,19 +113,38 @@ const PICKING: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   opsm: { delta: 0 },
 };
 
+const DISTILLATION = { objective: 'forwardKl', coefficient: 0.5 } as const;
+/** Of 5 ids at all tokens but each third. */
+const teacherTop = {
+  topK: 5,
+  rows: batch.tokenIds.map((_, n) => (n % 3 === 0 ? -1 : n)),
+  ids: Int32Array.from({ length: 5 * batch.tokenIds.length }, (_, i) => (i * 7) % TINY_CONFIG.vocabSize),
+  logprobs: Float32Array.from({ length: 5 * batch.tokenIds.length }, () => -2 - random()),
+};
+
 await onEachBackend('accumulateLoss', () => {
-  it.each(listPolicyLosses())(
-    '%s: gives the terms and gradients of the optimizer that has the model here, in one pass or in several',
-    async (name) => {
+  it.each([
+    ...listPolicyLosses().map((name) => [name, {}] as const),
+    // A loss of single tokens, and one that joins those of a sequence.
+    ['ppo', { distillation: DISTILLATION }] as const,
+    ['gspo', { distillation: DISTILLATION }] as const,
+  ])(
+    '%s %j: gives the terms and gradients of the optimizer that has the model here, in one pass or in several',
+    async (name, change) => {
       const model = Transformer.initialize(TINY_CONFIG, 1);
       const optimizer = new PolicyOptimizer(model, ADAMW);
-      const options = optionsFor(name);
-      const expectedTerms = await optimizer.accumulate(batch, options);
+      const options = { ...optionsFor(name), ...change };
+      const expectedTerms = await optimizer.accumulate({ ...batch, teacherTop }, options);
       const expected = await optimizer.takeNamedGradients();
       for (const maxTokensPerMicroBatch of [10, 10_000]) {
         const passes = new PlainPasses(model);
-        const terms = await accumulateLoss(passes, batch, { ...options, maxTokensPerMicroBatch });
+        const terms = await accumulateLoss(
+          passes,
+          { ...batch, teacherTop },
+          { ...options, maxTokensPerMicroBatch },
+        );
         expect(terms.loss).toBeCloseTo(expectedTerms.loss, 5);
+        expect(terms.distillationLoss).toBeCloseTo(expectedTerms.distillationLoss, 5);
         expect(terms.clipFraction).toBeCloseTo(expectedTerms.clipFraction, 6);
         expect(terms.numTokens).toBe(expectedTerms.numTokens);
         expect([...(terms.figures?.clipped ?? [])]).toEqual([...(expectedTerms.figures?.clipped ?? [])]);

@@ -4,6 +4,8 @@ import type { SequenceBatch, SequenceLimits } from '../packing/sequence-batch.js
 import { PolicyError } from '../policy-error.js';
 import { evaluateLoss, selectBatchTokens, type TokenColumns } from './evaluate-loss.js';
 import { combineSums, type LossSums, type LossTerms } from './loss-terms.js';
+import type { ChosenIds } from '@retrace/compute';
+import { chosenIdsAt } from '../logprobs/teacher-top.js';
 import { validateLossOptions, type LossOptions } from './loss-options.js';
 import { newTokenFigures } from './token-figures.js';
 import { validateTrainingBatch, type TrainingBatch } from './training-batch.js';
@@ -23,6 +25,15 @@ export interface OutputGradients {
   readonly logprobs: Float32Array;
   readonly entropies: Float32Array | null;
   readonly values: Float32Array | null;
+  /** [M·k] by the logprobs of the chosen ids. */
+  readonly topLogprobs: Float32Array | null;
+}
+
+export interface PassOptions {
+  readonly temperature: number;
+  readonly keepsGraph: boolean;
+  /** Ids whose logprobs are wanted beside those of the tokens; null: none. */
+  readonly chosen: ChosenIds | null;
 }
 
 /**
@@ -34,10 +45,7 @@ export interface OutputGradients {
 export interface TokenPasses {
   readonly limits: SequenceLimits & { readonly valueHead: boolean };
   /** The outputs for the wanted tokens, [M]; `values` is null for a model without a value head. */
-  forward(
-    microBatch: MicroBatch,
-    options: { readonly temperature: number; readonly keepsGraph: boolean },
-  ): Promise<TokenColumns>;
+  forward(microBatch: MicroBatch, options: PassOptions): Promise<TokenColumns>;
   backward(gradients: OutputGradients): Promise<void>;
 }
 
@@ -94,18 +102,21 @@ export async function accumulateLoss(
   const microBatches = cutMicroBatches(batch, batch.lossWeights, options.maxTokensPerMicroBatch);
   const selected = await selectTokens(passes, batch, microBatches, options);
   const figures = options.recordsTokens === true ? newTokenFigures(batch.tokenIds.length) : null;
-  const { temperature } = options;
   const sums: LossSums[] = [];
   for (const microBatch of microBatches) {
-    const outputs = await passes.forward(microBatch, { temperature, keepsGraph: true });
+    const { distillation, temperature } = options;
+    const chosen =
+      distillation && batch.teacherTop ? chosenIdsAt(batch.teacherTop, microBatch.positions) : null;
+    const outputs = await passes.forward(microBatch, { temperature, keepsGraph: true, chosen });
     const trained = { positions: microBatch.positions, offsets: microBatch.wantedOffsets, selected, figures };
     const read = { ...outputs, values: usesValues ? outputs.values : null };
     const evaluated = evaluateLoss(read, batch, trained, options);
-    const { logprobs, entropies, values } = evaluated.gradients;
+    const { logprobs, entropies, values, topLogprobs = null } = evaluated.gradients;
     await passes.backward({
       logprobs,
       entropies: options.entropyCoefficient === 0 ? null : entropies,
       values,
+      topLogprobs,
     });
     sums.push(evaluated.sums);
   }
@@ -124,7 +135,7 @@ async function selectTokens(
   const logprobs = new Float32Array(batch.tokenIds.length);
   for (const microBatch of microBatches) {
     const { temperature } = options;
-    const outputs = await passes.forward(microBatch, { temperature, keepsGraph: false });
+    const outputs = await passes.forward(microBatch, { temperature, keepsGraph: false, chosen: null });
     microBatch.positions.forEach((n, m) => {
       logprobs[n] = outputs.logprobs[m];
     });

@@ -4,7 +4,15 @@
  * Legend: M trained tokens · h hidden size · V vocabulary.
  */
 import * as tf from '@retrace/compute/tensorflow';
-import { isFrozen, matMul, targetStatistics, targetStatisticsGradient, withGradient } from '@retrace/compute';
+import {
+  isFrozen,
+  matMul,
+  targetStatistics,
+  targetStatisticsGradient,
+  withGradient,
+  type ChosenIds,
+} from '@retrace/compute';
+import { chosenOfRows } from '../logprobs/token-distribution.js';
 import type { EvaluatedLoss, TokenColumns } from './evaluate-loss.js';
 
 export interface ChunkedLossInput {
@@ -16,6 +24,8 @@ export interface ChunkedLossInput {
   readonly values: tf.Tensor | null;
   /** [M] ids of the tokens. */
   readonly targets: Int32Array;
+  /** Ids beside them whose logprobs the loss reads (default null: none). */
+  readonly chosen?: ChosenIds | null;
   /** [M] the model's outputs from an earlier pass, if the backend can't be read during this one. */
   readonly known?: TokenColumns | null;
 }
@@ -49,7 +59,7 @@ export function tokensOfChunk(vocabSize: number): number {
  * computed twice. The loss must depend on each token separately.
  */
 export function chunkedLoss(
-  { hidden, head, values, targets, known }: ChunkedLossInput,
+  { hidden, head, values, targets, chosen = null, known }: ChunkedLossInput,
   { temperature, chunkTokens = tokensOfChunk(head.shape[0]) }: ChunkedLossOptions,
   evaluate: EvaluateTokens,
 ): tf.Scalar {
@@ -63,6 +73,7 @@ export function chunkedLoss(
     for (let from = 0; from < targets.length; from += chunkTokens) {
       const to = Math.min(targets.length, from + chunkTokens);
       const chunkTargets = targets.subarray(from, to);
+      const chunkChosen = chosen && chosenOfRows(chosen, from, to);
       const gradients: tf.Tensor[] = tf.tidy(() => {
         const isWhole = to - from === targets.length;
         const rows = isWhole ? hidden : tf.slice(hidden, [from, 0], [to - from, -1]);
@@ -70,16 +81,22 @@ export function chunkedLoss(
           matMul(rows, head, { transposeB: true }),
           chunkTargets,
           temperature,
+          chunkChosen,
         );
         const chunkValues = valuesRead?.subarray(from, to) ?? null;
-        const outputs = known
-          ? { ...distributionAt(known, from, to), values: chunkValues }
-          : toColumns(statistics.value, chunkValues);
-        const evaluated = evaluate(outputs, from, to);
+        const distribution = known
+          ? distributionAt(known, from, to)
+          : distributionColumns(statistics.value.dataSync() as Float32Array, to - from);
+        const evaluated = evaluate({ ...distribution, values: chunkValues }, from, to);
         loss += evaluated.sums.loss;
         if (evaluated.gradients.values) valueGradients.set(evaluated.gradients.values, from);
-        const dStatistics = tf.tensor2d(columnGradients(evaluated), [2, to - from]);
-        const dLogits = targetStatisticsGradient(dStatistics, statistics, chunkTargets, temperature);
+        const dLogits = targetStatisticsGradient(
+          distributionGradients(evaluated),
+          statistics,
+          chunkTargets,
+          temperature,
+          chunkChosen,
+        );
         const dRows = matMul(dLogits, head);
         if (!wantsHead) return [dRows];
         const dHead = matMul(dLogits, rows, { transposeA: true });
@@ -97,29 +114,55 @@ export function chunkedLoss(
     return { value: tf.scalar(loss), saved: [dHidden, ...dHead, ...dValues] };
   };
   const inputs = values === null ? [hidden, head] : [hidden, head, values];
-  const backward = (_dy: tf.Tensor, saved: tf.Tensor[]) => {
-    // The tape frees what it saved; a clone shares the numbers.
-    const gradients: (tf.Tensor | null)[] = saved.map((gradient) => tf.clone(gradient));
-    if (!wantsHead) gradients.splice(1, 0, null);
-    return gradients;
-  };
+  const backward = (_dy: tf.Tensor, saved: tf.Tensor[]) => savedGradients(saved, wantsHead);
   return withGradient(inputs, forward, backward) as tf.Scalar;
 }
 
-function distributionAt({ logprobs, entropies }: TokenColumns, from: number, to: number) {
-  return { logprobs: logprobs.subarray(from, to), entropies: entropies.subarray(from, to) };
+/** The tape frees what it saved; a clone shares the numbers. */
+function savedGradients(saved: readonly tf.Tensor[], wantsHead: boolean): (tf.Tensor | null)[] {
+  const gradients: (tf.Tensor | null)[] = saved.map((gradient) => tf.clone(gradient));
+  if (!wantsHead) gradients.splice(1, 0, null);
+  return gradients;
 }
 
-function toColumns(distribution_2M: tf.Tensor, values: Float32Array | null): TokenColumns {
-  const read = distribution_2M.dataSync() as Float32Array;
-  const numTokens = read.length / 2;
-  return { logprobs: read.slice(0, numTokens), entropies: read.slice(numTokens), values };
+function distributionAt({ logprobs, entropies, topLogprobs = null }: TokenColumns, from: number, to: number) {
+  const perToken = topLogprobs === null ? 0 : topLogprobs.length / logprobs.length;
+  return {
+    logprobs: logprobs.subarray(from, to),
+    entropies: entropies.subarray(from, to),
+    topLogprobs: topLogprobs && topLogprobs.subarray(from * perToken, to * perToken),
+  };
 }
 
-/** [2·M] by log π, then by entropy. */
-export function columnGradients({ gradients: { logprobs, entropies } }: EvaluatedLoss): Float32Array {
-  const joined = new Float32Array(2 * logprobs.length);
+/** The columns of a distribution [2 + k, M] of `tokenDistribution`, which was read row by row. */
+export function distributionColumns(read: Float32Array, numTokens: number): Omit<TokenColumns, 'values'> {
+  const numRows = read.length / Math.max(1, numTokens);
+  const row = (index: number) => read.slice(index * numTokens, (index + 1) * numTokens);
+  return {
+    logprobs: row(0),
+    entropies: row(1),
+    topLogprobs: numRows <= 2 ? null : transposed(read.subarray(2 * numTokens), numRows - 2, numTokens),
+  };
+}
+
+/** The derivatives by a distribution, [2 + k, M]. */
+export function distributionGradients({
+  gradients: { logprobs, entropies, topLogprobs = null },
+}: EvaluatedLoss): tf.Tensor {
+  const numTokens = logprobs.length;
+  const perToken = topLogprobs === null ? 0 : topLogprobs.length / Math.max(1, numTokens);
+  const joined = new Float32Array((2 + perToken) * numTokens);
   joined.set(logprobs);
-  joined.set(entropies, logprobs.length);
-  return joined;
+  joined.set(entropies, numTokens);
+  if (topLogprobs !== null) joined.set(transposed(topLogprobs, numTokens, perToken), 2 * numTokens);
+  return tf.tensor2d(joined, [2 + perToken, numTokens]);
+}
+
+/** A matrix [numRows, numColumns] by columns. */
+function transposed(values: Float32Array, numRows: number, numColumns: number): Float32Array {
+  const result = new Float32Array(values.length);
+  for (let row = 0; row < numRows; row++)
+    for (let column = 0; column < numColumns; column++)
+      result[column * numRows + row] = values[row * numColumns + column];
+  return result;
 }

@@ -9,6 +9,7 @@ import type { PolicyLossInput, PolicyLossTerms } from '@retrace/algorithms';
 import { PolicyError } from '../policy-error.js';
 import type { LossOptions } from './loss-options.js';
 import type { LossSums } from './loss-terms.js';
+import { distillationTerms, type DistillationTerms } from './distillation-term.js';
 import { recordFigures, type TokenFigures } from './token-figures.js';
 import type { TrainingBatch } from './training-batch.js';
 
@@ -20,6 +21,8 @@ export interface TokenColumns {
   readonly entropies: Float32Array;
   /** V of the state in which the token was chosen; null where the loss has no value term. */
   readonly values: Float32Array | null;
+  /** [M·k] log π of the ids of `chosenIdsAt`; null or absent where the loss has no distillation term. */
+  readonly topLogprobs?: Float32Array | null;
 }
 
 /** The tokens of a batch that a micro-batch trains. */
@@ -41,7 +44,7 @@ export interface EvaluatedLoss {
 }
 
 /**
- * Computes Σ w (r·ℓ_policy + c_V·ℓ_V + c_KL·kl − c_H·H) over the trained tokens of a micro-batch, with its derivatives by
+ * Computes Σ w (r·ℓ_policy + c_D·r·D + c_V·ℓ_V + c_KL·kl − c_H·H) over the trained tokens of a micro-batch, with its derivatives by
  * the model's outputs; w are the loss weights, r the importance weights. The terms are those of `@retrace/algorithms`.
  *
  * @throws PolicyError `NOT_FINITE` when an output is not a finite number
@@ -81,6 +84,9 @@ export function evaluateLoss(
     if (options.entropyCoefficient !== 0) loss += entropyGradients[m] * entropies[m];
   }
 
+  const taught = teacherTerms(outputs, batch, { positions: trained.positions, weights }, options);
+  if (taught !== null) loss += (options.distillation?.coefficient ?? 0) * taught.loss;
+
   const value = outputs.values === null ? null : valueTerms(outputs.values, weights, batch, at, options);
   if (value !== null) loss += options.valueCoefficient * value.loss;
 
@@ -94,21 +100,35 @@ export function evaluateLoss(
   const ratios = ratioStatistics(logprobs, proximalLogprobs);
   return {
     sums: {
-      ...{ loss, policyLoss: policy.loss, valueLoss: value?.loss ?? 0 },
-      entropy: sumOfEntropies,
-      kl: sumOfKl,
+      ...{ loss, policyLoss: policy.loss, valueLoss: value?.loss ?? 0, distillationLoss: taught?.loss ?? 0 },
+      ...{ entropy: sumOfEntropies, kl: sumOfKl },
       clipFraction: policy.statistics.clipFraction * numTokens,
       valueClipFraction: (value?.clipFraction ?? 0) * numTokens,
       approximateKl: ratios.klK3 * numTokens,
-      ratioMaxDeviation: ratios.maxDeviation,
-      numTokens,
+      ...{ ratioMaxDeviation: ratios.maxDeviation, numTokens },
     },
     gradients: {
       logprobs: logprobGradients,
       entropies: entropyGradients,
       values: value === null ? null : value.gradients.map((gradient) => options.valueCoefficient * gradient),
+      topLogprobs: taught && taught.gradients,
     },
   };
+}
+
+/** The distillation term with the importance weights of the policy loss; null without one. */
+function teacherTerms(
+  { topLogprobs = null }: TokenColumns,
+  { teacherTop = null, importanceWeights }: TrainingBatch,
+  { positions, weights }: { readonly positions: Int32Array; readonly weights: Float32Array },
+  { distillation = null }: LossOptions,
+): DistillationTerms | null {
+  if (distillation === null || teacherTop === null || topLogprobs === null) return null;
+  requireFinite('log π of an id', topLogprobs);
+  const weighed = weights.map((weight, m) => weight * (importanceWeights?.[positions[m]] ?? 1));
+  return distillationTerms(topLogprobs, teacherTop, {
+    ...{ ...distillation, positions, weights: weighed },
+  });
 }
 
 function klTerms(

@@ -5,11 +5,11 @@
  */
 import * as tf from '@retrace/compute/tensorflow';
 import { withGradient } from '@retrace/compute';
-import { columnGradients } from './chunked-loss.js';
+import { distributionGradients, distributionColumns } from './chunked-loss.js';
 import type { EvaluatedLoss, TokenColumns } from './evaluate-loss.js';
 
 export interface LossNodeInput {
-  /** [2, M] log π and entropy of the tokens. */
+  /** [2 + k, M] log π and entropy of the tokens, and log π of the chosen ids (`tokenDistribution`). */
   readonly distribution: tf.Tensor;
   /** [M]; null where the loss has no value term. */
   readonly values: tf.Tensor | null;
@@ -31,7 +31,7 @@ export function lossNode(
   const forward = () => {
     const evaluated = evaluate(known ?? readColumns(distribution, values));
     const { sums, gradients } = evaluated;
-    const saved: tf.Tensor[] = [tf.tensor2d(columnGradients(evaluated), [2, gradients.logprobs.length])];
+    const saved: tf.Tensor[] = [distributionGradients(evaluated)];
     if (gradients.values !== null) saved.push(tf.tensor1d(gradients.values));
     return { value: tf.scalar(sums.loss), saved };
   };
@@ -41,10 +41,13 @@ export function lossNode(
 }
 
 function readColumns(distribution: tf.Tensor, values: tf.Tensor | null): TokenColumns {
-  const rows =
-    values === null ? distribution : tf.concat<tf.Tensor>([distribution, tf.expandDims(values, 0)]);
+  const [, numTokens] = distribution.shape;
+  if (values === null)
+    return { ...distributionColumns(distribution.dataSync() as Float32Array, numTokens), values };
+  const rows = tf.concat<tf.Tensor>([tf.expandDims(values, 0), distribution]);
   const read = rows.dataSync() as Float32Array;
-  const numTokens = distribution.size / 2;
-  const row = (index: number) => read.slice(index * numTokens, (index + 1) * numTokens);
-  return { logprobs: row(0), entropies: row(1), values: values === null ? null : row(2) };
+  return {
+    ...distributionColumns(read.subarray(numTokens), numTokens),
+    values: read.slice(0, numTokens),
+  };
 }

@@ -5,6 +5,7 @@ import {
   type KlEstimator,
 } from '@retrace/algorithms';
 import { PolicyError } from '../policy-error.js';
+import type { DistillationTerm } from './distillation-term.js';
 import { isPositive, requireConfig } from '../require-config.js';
 
 /** The weights that a gradient or a step is for: all, or where policy and critic are separate only those of one. */
@@ -27,6 +28,8 @@ export interface LossOptions {
   readonly klStraightThrough?: boolean;
   /** Multiplies the KL of each token by π/π_proximal, with its gradient. Default false. */
   readonly klBiasCorrection?: boolean;
+  /** The term that draws the policy to a teacher (`TrainingBatch.teacherTop`). Default null: none. */
+  readonly distillation?: DistillationTerm | null;
   /** The logits are divided by this, as they were when the tokens were sampled. */
   readonly temperature: number;
   /** Most tokens in one forward pass; results don't depend on it. */
@@ -58,6 +61,8 @@ export function validateLossOptions(options: LossOptions): void {
   for (const name of ['valueCoefficient', 'entropyCoefficient', 'klCoefficient'] as const) {
     check(Number.isFinite(options[name]) && options[name] >= 0, name, 'must not be negative');
   }
+  if (options.distillation)
+    check(isPositive(options.distillation.coefficient), 'distillation', 'must have a positive coefficient');
   check(isPositive(options.temperature), 'temperature', 'must be a positive number');
   check(isPositive(options.maxTokensPerMicroBatch), 'maxTokensPerMicroBatch', 'must be positive');
 }

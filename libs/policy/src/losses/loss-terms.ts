@@ -8,6 +8,8 @@ const LOSS_TERMS = {
   policyLoss: 'sum',
   /** Σ w·ℓ_V, before its coefficient. */
   valueLoss: 'sum',
+  /** Σ w·r·D, the KL from the teacher before its coefficient; 0 without that term. */
+  distillationLoss: 'sum',
   /** Mean entropy of the distributions the trained tokens came from, in nats. */
   entropy: 'mean',
   /** Mean of the KL estimate against the reference policy; 0 without reference logprobs. */

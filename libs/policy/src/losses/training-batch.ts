@@ -3,6 +3,7 @@ import { requireTokenColumn, validateSequenceBatch } from '../packing/sequence-b
 import type { SequenceBatch, SequenceLimits } from '../packing/sequence-batch.js';
 import { PolicyError } from '../policy-error.js';
 import type { LossOptions } from './loss-options.js';
+import { validateTeacherTop, type TeacherTop } from '../logprobs/teacher-top.js';
 
 /** The only list of the columns that the loss reads beside the loss weights, with the options that need each. */
 const LOSS_COLUMNS = {
@@ -55,6 +56,8 @@ export interface TrainingBatch extends SequenceBatch, LossColumns {
    * the *whole* batch for a token mean, and so on. 0 for the first token of a sequence, which nothing predicts.
    */
   readonly lossWeights: Float32Array;
+  /** The likeliest ids of the teacher of a distillation; null or absent without that term. */
+  readonly teacherTop?: TeacherTop | null;
 }
 
 /** @throws PolicyError `INVALID_BATCH` when the batch contradicts itself or lacks what the options need */
@@ -64,6 +67,16 @@ export function validateTrainingBatch(
   limits: SequenceLimits,
 ): void {
   validateSequenceBatch(batch, limits);
+  if (options.distillation && !batch.teacherTop) {
+    throw new PolicyError(
+      'INVALID_BATCH',
+      'teacherTop is null; the loss option distillation needs what a teacher says of the tokens',
+    );
+  }
+  if (batch.teacherTop) {
+    const { vocabSize } = limits;
+    validateTeacherTop(batch.teacherTop, { numTokens: batch.tokenIds.length, vocabSize });
+  }
   requireTokenColumn('lossWeights', batch.lossWeights, batch.tokenIds.length);
   for (const column of COLUMN_NAMES) {
     const values = batch[column];

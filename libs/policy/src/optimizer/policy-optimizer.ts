@@ -10,6 +10,7 @@ import { combineSums } from '../losses/loss-terms.js';
 import type { LossSums, LossTerms } from '../losses/loss-terms.js';
 import { validateLossOptions } from '../losses/loss-options.js';
 import type { LossOptions, TrainedPart } from '../losses/loss-options.js';
+import { chosenIdsAt } from '../logprobs/teacher-top.js';
 import { newTokenFigures, type TokenFigures } from '../losses/token-figures.js';
 import { validateTrainingBatch } from '../losses/training-batch.js';
 import type { TrainingBatch } from '../losses/training-batch.js';
@@ -246,11 +247,12 @@ export class PolicyOptimizer {
 
   private evaluateTrainedTokens(
     batch: TrainingBatch,
-    { temperature, maxTokensPerMicroBatch }: LossOptions,
+    { temperature, maxTokensPerMicroBatch, distillation }: LossOptions,
   ): Promise<TokenColumns> {
     return evaluateLogprobs(this.model, batch, {
       temperature,
       maxTokensPerMicroBatch,
+      teacherTop: distillation ? (batch.teacherTop ?? null) : null,
       actionMask: Uint8Array.from(batch.lossWeights, (weight) => Number(weight !== 0)),
     });
   }
@@ -267,10 +269,14 @@ export class PolicyOptimizer {
       .filter((key) => (isOfCritic(key) ? usesValues && trains !== 'policy' : trains !== 'critic'));
     const positions = pack.readPositions.map((position) => position + 1);
     const targets = positions.map((position) => batch.tokenIds[position]);
+    const chosen = options.distillation && batch.teacherTop ? chosenIdsAt(batch.teacherTop, positions) : null;
     const known = foreseen && {
       logprobs: columnAt(foreseen.logprobs, positions),
       entropies: columnAt(foreseen.entropies, positions),
       values: usesValues && foreseen.values !== null ? columnAt(foreseen.values, positions) : null,
+      topLogprobs: foreseen.topLogprobs
+        ? rowsAt(foreseen.topLogprobs, positions, chosen?.numPerRow ?? 0)
+        : null,
     };
     const evaluated: LossSums[] = [];
     const evaluate = (outputs: TokenColumns, trained: TrainedTokens) => {
@@ -285,14 +291,17 @@ export class PolicyOptimizer {
         const values = usesValues ? computeValues(this.model, devicePack, hidden, options) : null;
         const head = this.model.lmHead;
         if (getPolicyLoss(options.policyLoss).scope !== 'sequence') {
-          return chunkedLoss({ hidden, head, values, targets, known }, options, (outputs, from, to) =>
+          return chunkedLoss({ hidden, head, values, targets, chosen, known }, options, (outputs, from, to) =>
             evaluate(outputs, {
               positions: positions.subarray(from, to),
               offsets: Int32Array.of(0, to - from),
             }),
           );
         }
-        const distribution = tokenDistribution(hidden, head, targets, options);
+        const distribution = tokenDistribution(hidden, head, targets, {
+          temperature: options.temperature,
+          chosen,
+        });
         return lossNode({ distribution, values, known }, (outputs) =>
           evaluate(outputs, { positions, offsets: pack.readOffsets }),
         );
@@ -316,6 +325,13 @@ export class PolicyOptimizer {
 
 function columnAt(column: Float32Array, positions: Int32Array): Float32Array {
   return Float32Array.from(positions, (position) => column[position]);
+}
+
+/** @param rows [N·k] */
+function rowsAt(rows: Float32Array, positions: Int32Array, k: number): Float32Array {
+  const found = new Float32Array(positions.length * k);
+  positions.forEach((n, m) => found.set(rows.subarray(n * k, (n + 1) * k), m * k));
+  return found;
 }
 
 async function computeNorm(vectors: readonly tf.Tensor[]): Promise<number> {

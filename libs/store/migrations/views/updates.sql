@@ -147,7 +147,7 @@ SETTINGS use_skip_indexes_if_final_exact_mode = 0;
 -- A row for each trained token of each optimizer step, where the recipe asks for it (`updateTokens`). The rows are the arrays of the event
 -- `UpdateTokensTraced`, which the commit of the update carries, so they are there exactly where the commit is. The inputs of the update name the
 -- episodes; they have none of a deleted episode, and none of a commit that does not count. Events of updates that had a teacher have a sixth array
--- of figures.
+-- of figures, which are then n more than the places; the k likeliest tokens of the teacher at the place of each token follow both, k for each token.
 CREATE OR REPLACE VIEW update_tokens AS
 SELECT
     t.run_id AS run_id,
@@ -164,6 +164,8 @@ SELECT
     if(isNaN(t.kl), NULL, t.kl) AS kl,
     if(isNaN(t.entropy), NULL, t.entropy) AS entropy,
     if(isNaN(t.teacher_logprob), NULL, t.teacher_logprob) AS teacher_logprob,
+    t.teacher_top_ids AS teacher_top_ids,
+    t.teacher_top_logprobs AS teacher_top_logprobs,
     t.clipped AS clipped,
     t.plan_id AS plan_id
 FROM
@@ -183,6 +185,8 @@ FROM
         kl,
         entropy,
         teacher_logprob,
+        teacher_top_ids,
+        teacher_top_logprobs,
         toBool(is_clipped) AS clipped
     FROM
     (
@@ -190,7 +194,8 @@ FROM
             run_id, update_number, plan_id, epoch,
             update_token_places AS places,
             update_token_figures AS figures,
-            intDiv(length(places), 5) AS n
+            if(length(figures) > length(places), toUInt64(length(figures) - length(places)), intDiv(length(places), 5)) AS n,
+            intDiv(toUInt64(length(places) - 5 * n), greatest(n, 1)) AS k
         FROM events
         WHERE episode_id = '' AND kind = 'UpdateTokensTraced'
         ORDER BY run_id, log_id, log_stream, log_partition, log_offset
@@ -207,7 +212,9 @@ FROM
         arraySlice(figures, 2 * n + 1, n) AS value,
         arraySlice(figures, 3 * n + 1, n) AS kl,
         arraySlice(figures, 4 * n + 1, n) AS entropy,
-        if(length(figures) = 6 * n, arraySlice(figures, 5 * n + 1, n), arrayWithConstant(n, nan)::Array(Float32)) AS teacher_logprob
+        if(length(figures) > length(places), arraySlice(figures, 5 * n + 1, n), arrayWithConstant(n, nan)::Array(Float32)) AS teacher_logprob,
+        if(k > 0, arraySplit((x, i) -> (i - 1) % greatest(k, 1) = 0, arraySlice(places, 5 * n + 1), arrayEnumerate(arraySlice(places, 5 * n + 1))), arrayWithConstant(n, emptyArrayInt32())) AS teacher_top_ids,
+        if(k > 0, arraySplit((x, i) -> (i - 1) % greatest(k, 1) = 0, arraySlice(figures, 6 * n + 1), arrayEnumerate(arraySlice(figures, 6 * n + 1))), arrayWithConstant(n, emptyArrayFloat32())) AS teacher_top_logprobs
 ) AS t
 INNER JOIN
 (

@@ -5,13 +5,16 @@ import type { RowField } from './row-field.js';
 /** In the order in which `update_token_places` and `update_token_figures` have them, each M entries, as view `update_tokens` reads them. */
 const PLACES = ['optimizerSteps', 'episodes', 'steps', 'positions', 'clipped'] as const;
 const FIGURES = ['ratios', 'advantages', 'values', 'kls', 'entropies'] as const;
-/** After the others, where an event has it. */
+/** After the figures, where an event has it. */
 const TEACHER = 'teacherLogprobs';
+/** After the places and after those figures, where an event has them: M·k entries each. Whoever has them has a teacher, so M is how many more figures there are. */
+const TOP_IDS = 'teacherTopIds';
+const TOP_LOGPROBS = 'teacherTopLogprobs';
 
 type Place = (typeof PLACES)[number];
 type Figure = (typeof FIGURES)[number];
 
-const IN_ARRAYS: ReadonlySet<string> = new Set([...PLACES, ...FIGURES, TEACHER]);
+const IN_ARRAYS: ReadonlySet<string> = new Set([...PLACES, ...FIGURES, ...[TEACHER, TOP_IDS, TOP_LOGPROBS]]);
 
 const others = payloadField(withoutArrays(EVENT_FIELDS.UpdateTokensTraced));
 
@@ -26,12 +29,15 @@ function withoutArrays<T>(values: Readonly<Record<string, T>>): Readonly<Record<
 export const updateTokensField: RowField<UpdateTokensTraced> = {
   write(columns, row, payload) {
     const { length } = payload.optimizerSteps;
-    const places = new Int32Array(PLACES.length * length);
+    const { teacherLogprobs: teacher, teacherTopIds: ids, teacherTopLogprobs: logprobs } = payload;
+    const places = new Int32Array(PLACES.length * length + (ids?.length ?? 0));
     PLACES.forEach((name, i) => places.set(payload[name], i * length));
-    const teacher = payload[TEACHER];
-    const figures = new Float32Array((FIGURES.length + (teacher ? 1 : 0)) * length);
+    if (ids) places.set(ids, PLACES.length * length);
+    const numFigures = FIGURES.length + (teacher ? 1 : 0);
+    const figures = new Float32Array(numFigures * length + (logprobs?.length ?? 0));
     FIGURES.forEach((name, i) => figures.set(payload[name], i * length));
     if (teacher) figures.set(teacher, FIGURES.length * length);
+    if (logprobs) figures.set(logprobs, numFigures * length);
     columns.update_token_places.set(row, places);
     columns.update_token_figures.set(row, figures);
     others.write(columns, row, withoutArrays(payload));
@@ -39,7 +45,9 @@ export const updateTokensField: RowField<UpdateTokensTraced> = {
   read(row) {
     const places = row.int32s('update_token_places');
     const figures = row.float32s('update_token_figures');
-    const length = places.length / PLACES.length;
+    const hasTeacher = figures.length > places.length;
+    const length = hasTeacher ? figures.length - places.length : places.length / PLACES.length;
+    const hasTop = places.length > PLACES.length * length;
     const part = <T extends Int32Array | Float32Array>(values: T, i: number) =>
       values.slice(i * length, (i + 1) * length) as T;
     const columns = {
@@ -49,12 +57,16 @@ export const updateTokensField: RowField<UpdateTokensTraced> = {
         Float32Array
       >),
     };
-    const hasTeacher = figures.length > FIGURES.length * length;
     return {
-      ...(others.read(row) as Omit<UpdateTokensTraced, Place | Figure | typeof TEACHER>),
+      ...(others.read(row) as Omit<
+        UpdateTokensTraced,
+        Place | Figure | typeof TEACHER | typeof TOP_IDS | typeof TOP_LOGPROBS
+      >),
       ...columns,
       clipped: Uint8Array.from(columns.clipped),
       teacherLogprobs: hasTeacher ? part(figures, FIGURES.length) : null,
+      teacherTopIds: hasTop ? places.slice(PLACES.length * length) : null,
+      teacherTopLogprobs: hasTop ? figures.slice((FIGURES.length + 1) * length) : null,
     };
   },
 };

@@ -17,6 +17,7 @@ interface TokenRow {
   readonly position: number;
   readonly ratio: number | null;
   readonly teacher_logprob: number | null;
+  readonly teacher_top_ids: readonly number[];
 }
 
 /** Plans whose episodes are all of their own run. */
@@ -75,12 +76,14 @@ describe('update_tokens', () => {
       ...{ values: Float32Array.of(NaN), kls: Float32Array.of(0.25), entropies: Float32Array.of(0.125) },
       // Only the second part has a teacher.
       teacherLogprobs: part === 0 ? null : Float32Array.of(-1.5),
+      teacherTopIds: part === 0 ? null : Int32Array.of(7, 9),
+      teacherTopLogprobs: part === 0 ? null : Float32Array.of(-0.5, NaN),
     };
   }
 
   const tokens = (condition = '1') =>
     store.client.queryRows<TokenRow>(
-      `SELECT update_number, optimizer_step, episode_id, position, ratio, teacher_logprob FROM update_tokens
+      `SELECT update_number, optimizer_step, episode_id, position, ratio, teacher_logprob, teacher_top_ids FROM update_tokens
        WHERE ${condition} ORDER BY update_number, optimizer_step`,
     );
   const row = (updateNumber: number, part: number, epoch = 0): TokenRow => ({
@@ -90,6 +93,7 @@ describe('update_tokens', () => {
     position: 5 + part,
     ratio: epoch + part / 2,
     teacher_logprob: part === 0 ? null : -1.5,
+    teacher_top_ids: part === 0 ? [] : [7, 9],
   });
 
   it('has a row for each token of each optimizer step, with every column, also for the read-only user', async () => {
@@ -108,6 +112,7 @@ describe('update_tokens', () => {
       ...{ run_id: runId, update_number: 2, optimizer_step: 2, plan_id: planId(2), episode_run_id: runId },
       ...{ episode_id: episodeId(1), group_id: 'group', step: 2, position: 6, ratio: 0.5, advantage: -0.5 },
       ...{ value: null, kl: 0.25, entropy: 0.125, teacher_logprob: -1.5, clipped: true },
+      ...{ teacher_top_ids: [7, 9], teacher_top_logprobs: [-0.5, null] },
     });
   });
 

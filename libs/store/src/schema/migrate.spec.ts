@@ -262,7 +262,7 @@ describe('migrate', () => {
   it('has a version of the views for each change of them', async () => {
     const { views } = await readSchemaFiles(MIGRATIONS_DIRECTORY);
     // Whoever changes a view or a table raises `migrations/views/version`, and has the new pair here.
-    expect([views.version, views.checksum.slice(0, 16)]).toEqual([8, '85de1ac81bfa8cd4']);
+    expect([views.version, views.checksum.slice(0, 16)]).toEqual([9, '35b58b349896a633']);
   });
 
   it('goes on with a store of the migrations that one replaces, once it is as far as they go', async () => {

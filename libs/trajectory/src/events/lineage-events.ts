@@ -90,6 +90,10 @@ export const LINEAGE_EVENTS = {
     entropies: float32s,
     /** [M] logπ of the recipe's teacher, which stays the same throughout the update; null without a teacher, or without a token. */
     teacherLogprobs: nullable(float32s).since(2, null),
+    /** [M·k] The teacher's k likeliest tokens where each token was chosen, those of a place together; null where the recipe compares none, or without a token. */
+    teacherTopIds: nullable(int32s).since(3, null),
+    /** [M·k] logπ of the teacher of those; NaN where the teacher was not asked. */
+    teacherTopLogprobs: nullable(float32s).since(3, null),
   },
 };
 

@@ -110,7 +110,19 @@ const updateTraced = fc
     }),
   );
 
-const updateTokensTraced = fc.nat(6).chain((numTokens) =>
+/** Of no tokens there is none; with the likeliest tokens there is one. */
+function makeTeacher(numTokens: number, topK: number) {
+  const hasTop = numTokens > 0 && topK > 0;
+  const none = fc.constant(null);
+  return {
+    teacherLogprobs:
+      numTokens === 0 ? none : hasTop ? statistics(numTokens) : fc.option(statistics(numTokens)),
+    teacherTopIds: hasTop ? int32s(numTokens * topK) : none,
+    teacherTopLogprobs: hasTop ? statistics(numTokens * topK) : none,
+  };
+}
+
+const updateTokensTraced = fc.tuple(fc.nat(6), fc.nat(3)).chain(([numTokens, topK]) =>
   record({
     optimizerSteps: int32s(numTokens).map((values) => values.map((value) => Math.max(1, value))),
     episodes: int32s(numTokens),
@@ -122,7 +134,7 @@ const updateTokensTraced = fc.nat(6).chain((numTokens) =>
     values: statistics(numTokens),
     kls: statistics(numTokens),
     entropies: statistics(numTokens),
-    teacherLogprobs: numTokens === 0 ? fc.constant(null) : fc.option(statistics(numTokens)),
+    ...makeTeacher(numTokens, topK),
   }),
 );
 

@@ -254,6 +254,8 @@ export const SAMPLE_PAYLOADS: { readonly [K in EventKind]: PayloadOf<K> } = {
     kls: Float32Array.of(0.01, NaN),
     entropies: Float32Array.of(0.6, 0.5),
     teacherLogprobs: Float32Array.of(-0.25, -1.5),
+    teacherTopIds: Int32Array.of(7, 3, 9, 7),
+    teacherTopLogprobs: Float32Array.of(-0.25, -2, -0.5, -1.5),
   },
   PolicyPublished: {
     policyVersion: 4,

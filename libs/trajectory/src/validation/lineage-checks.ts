@@ -63,6 +63,8 @@ function findTokenProblem(payload: UpdateTokensTraced): Problem | null {
     if (teacherLogprobs.length === 0)
       return { field: 'payload.teacherLogprobs', value: [], rule: 'must be null without a token' };
   }
+  const ofTop = findTopProblem(payload);
+  if (ofTop !== null) return ofTop;
   for (const [name, least] of Object.entries(LEAST_OF_TOKEN)) {
     const column = payload[name as keyof typeof LEAST_OF_TOKEN];
     const problem = findLengthProblem({ [name]: column }, { optimizerSteps });
@@ -75,6 +77,26 @@ function findTokenProblem(payload: UpdateTokensTraced): Problem | null {
   return other < 0
     ? null
     : { field: `payload.clipped[${other}]`, value: payload.clipped[other], rule: 'must be 0 or 1' };
+}
+
+/** The likeliest tokens of a teacher are there for every token that it was asked about, as many for each. */
+function findTopProblem(payload: UpdateTokensTraced): Problem | null {
+  const { optimizerSteps, teacherLogprobs, teacherTopIds, teacherTopLogprobs } = payload;
+  const [field, numTokens] = ['payload.teacherTopIds', optimizerSteps.length];
+  if (teacherTopIds === null || teacherTopLogprobs === null) {
+    const other = teacherTopIds === null ? 'teacherTopLogprobs' : 'teacherTopIds';
+    return teacherTopIds === teacherTopLogprobs
+      ? null
+      : { field: `payload.${other}`, value: payload[other]?.length, rule: 'must be null where the other is' };
+  }
+  if (teacherLogprobs === null)
+    return { field, value: teacherTopIds.length, rule: 'must be null without teacherLogprobs' };
+  if (teacherTopIds.length === 0 || teacherTopIds.length % numTokens !== 0)
+    return { field, value: teacherTopIds.length, rule: `must have a multiple of ${numTokens} entries` };
+  const negative = teacherTopIds.findIndex((id) => id < 0);
+  if (negative >= 0)
+    return { field: `${field}[${negative}]`, value: teacherTopIds[negative], rule: 'must be ≥ 0' };
+  return findLengthProblem({ teacherTopLogprobs }, { teacherTopIds });
 }
 
 /** Each element of `name` must be a place in the list `listName`. */

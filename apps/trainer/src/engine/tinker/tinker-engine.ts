@@ -36,6 +36,7 @@ import type {
   EvaluationOptions,
   StepLoss,
   FixedPolicy,
+  TaughtLogprobs,
   UpdateEngine,
 } from '../update-engine.js';
 import { asked, changed, opened } from './engine-error.js';
@@ -117,7 +118,7 @@ export class TinkerEngine implements UpdateEngine {
   }
 
   /** Rejects: a server takes no weights of a teacher. */
-  evaluateTeacher(): Promise<Float32Array> {
+  evaluateTeacher(): Promise<TaughtLogprobs> {
     return Promise.reject(refused('a policy that teaches'));
   }
 
@@ -134,6 +135,7 @@ export class TinkerEngine implements UpdateEngine {
   }
 
   async accumulate(batch: TrainingBatch, loss: StepLoss): Promise<LossTerms> {
+    if (loss.distillation) throw refused('the logprobs of other tokens than the sampled ones');
     if (loss.entropyCoefficient !== 0) throw refused('the entropy of tokens, which the loss reads');
     requirePlain(loss.temperature);
     const { maxTokensPerMicroBatch } = this.served.recipe.optimizer;

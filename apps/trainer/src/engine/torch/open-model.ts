@@ -41,7 +41,7 @@ interface EngineStatus {
 }
 
 /** Of the wire (clients/python/src/retrace/engine/README.md). */
-const PROTOCOL = 3;
+const PROTOCOL = 4;
 
 function requireProtocol({ protocol }: EngineStatus): void {
   if (protocol === PROTOCOL) return;

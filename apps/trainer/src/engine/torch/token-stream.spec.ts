@@ -1,11 +1,13 @@
 import { tableFromArrays, tableFromIPC, tableToIPC } from 'apache-arrow';
 import { describe, expect, it } from 'vitest';
+import { encodeRows, fixedListColumn } from '../../arrow/arrow-rows.js';
 import { decodeNumbers, encodeNumbers, encodeSequences } from './token-stream.js';
 
 describe('encodeSequences', () => {
   it('writes one row a sequence, empty ones too, with the mask where there is one', () => {
     const offsets = Int32Array.of(0, 2, 2, 5);
-    const body = encodeSequences(Int32Array.of(4, 5, 6, 7, 8), offsets, Uint8Array.of(0, 1, 0, 1, 1));
+    const sequences = { tokenIds: Int32Array.of(4, 5, 6, 7, 8), sequenceOffsets: offsets };
+    const body = encodeSequences({ ...sequences, mask: Uint8Array.of(0, 1, 0, 1, 1) });
     const table = tableFromIPC(body);
     expect(table.schema.fields.map(({ name, type }) => `${name} ${type}`)).toEqual([
       'tokens List<Int32>',
@@ -21,8 +23,23 @@ describe('encodeSequences', () => {
       [],
       [0, 1, 1],
     ]);
-    const ends = tableFromIPC(encodeSequences(Int32Array.of(1), Int32Array.of(0, 1), null));
+    const ends = tableFromIPC(
+      encodeSequences({ tokenIds: Int32Array.of(1), sequenceOffsets: Int32Array.of(0, 1) }),
+    );
     expect(ends.schema.fields.map(({ name }) => name)).toEqual(['tokens']);
+  });
+
+  it('writes the chosen ids of the wanted tokens in the row of their sequence', () => {
+    const body = encodeSequences(
+      {
+        tokenIds: Int32Array.of(4, 5, 6, 7),
+        sequenceOffsets: Int32Array.of(0, 2, 2, 4),
+        ...{ mask: Uint8Array.of(0, 1, 0, 1), wantedOffsets: Int32Array.of(0, 1, 1, 2) },
+      },
+      { numPerRow: 2, ids: Int32Array.of(8, 9, 10, 11) },
+    );
+    const rows = tableFromIPC(body).toArray();
+    expect(rows.map(({ topIds }) => [...(topIds as Iterable<number>)])).toEqual([[8, 9], [], [10, 11]]);
   });
 });
 
@@ -37,6 +54,17 @@ describe('encodeNumbers', () => {
   });
 });
 
+describe('lists of one length', () => {
+  it('are written and read flat, ids and logprobs', () => {
+    const body = encodeNumbers({ dLogprob: new Float32Array(2), dTopLogprob: Float32Array.of(1, 2, 3, 4) });
+    const { float32s } = decodeNumbers(body, 2);
+    expect(float32s.get('dTopLogprob')).toEqual(Float32Array.of(1, 2, 3, 4));
+    const ids = encodeRows([['topId', fixedListColumn(Int32Array.of(5, 6, 7, 8, 9, 10), 3)]], 2);
+    expect(decodeNumbers(ids, 2).int32s.get('topId')).toEqual(Int32Array.of(5, 6, 7, 8, 9, 10));
+    expect(() => decodeNumbers(ids, 1)).toThrow('offset is out of bounds');
+  });
+});
+
 describe('decodeNumbers', () => {
   const whole = tableToIPC(
     tableFromArrays({ logprob: Float32Array.of(-1, -2, -3), value: Float32Array.of(1, 2, 3) }),
@@ -44,7 +72,7 @@ describe('decodeNumbers', () => {
   );
 
   it('reads float32 columns by name', () => {
-    const columns = decodeNumbers(whole, 3);
+    const { float32s: columns } = decodeNumbers(whole, 3);
     expect([...columns.keys()]).toEqual(['logprob', 'value']);
     expect(columns.get('logprob')).toEqual(Float32Array.of(-1, -2, -3));
   });

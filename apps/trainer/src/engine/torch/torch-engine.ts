@@ -23,6 +23,8 @@ import type {
   EvaluationOptions,
   StepLoss,
   FixedPolicy,
+  TaughtLogprobs,
+  TeacherOptions,
   UpdateEngine,
 } from '../update-engine.js';
 import { EngineConnection } from './engine-connection.js';
@@ -101,19 +103,28 @@ export class TorchEngine implements UpdateEngine {
     batch: SequenceBatch,
     { temperature, mask }: EvaluationOptions,
   ): Promise<Float32Array> {
-    if (this.reference?.sha256 !== weights.sha256) {
-      await this.connection.repeatable('reference', { weights: await this.checkpoints.locate(weights) });
-      this.reference = weights;
-    }
+    await this.holdReference(weights);
     const options = { temperature, mask, weights: 'reference' } as const;
     return (await this.tokens.evaluate(batch, ['logprob'], options)).logprob;
   }
 
   /** A policy of a run, which must be of this engine's model. */
-  evaluateTeacher(batch: SequenceBatch, options: EvaluationOptions): Promise<Float32Array> {
+  async evaluateTeacher(
+    batch: SequenceBatch,
+    { temperature, mask, topK }: TeacherOptions,
+  ): Promise<TaughtLogprobs> {
     const { distillation } = this.model.recipe;
     if (!distillation) throw new TypeError('recipe.distillation: missing; there is no teacher');
-    return this.evaluateReference({ weights: teacherWeights(distillation.teacher) }, batch, options);
+    await this.holdReference(teacherWeights(distillation.teacher));
+    const options = { temperature, mask, weights: 'reference' } as const;
+    if (topK !== null) return this.tokens.likeliest(batch, { ...options, topK });
+    return { logprobs: (await this.tokens.evaluate(batch, ['logprob'], options)).logprob, top: null };
+  }
+
+  private async holdReference(weights: FileRef): Promise<void> {
+    if (this.reference?.sha256 === weights.sha256) return;
+    await this.connection.repeatable('reference', { weights: await this.checkpoints.locate(weights) });
+    this.reference = weights;
   }
 
   async evaluateMovingReference(

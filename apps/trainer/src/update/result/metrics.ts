@@ -4,6 +4,7 @@ import type { MetricEntries } from '../../metric-entries.js';
 import { countMarked } from '../action-tokens.js';
 import type { TokenAdvantages } from '../advantages.js';
 import type { ProximalLogprobs } from '../logprobs.js';
+import { distillationTerm } from '../distillation.js';
 import type { UpdateColumns } from '../loss-columns.js';
 import type { UpdateBatch } from '../read-batch.js';
 import type { RewardsWithKl, ScoredRewards } from '../rewards.js';
@@ -45,7 +46,7 @@ interface StepFigures extends Omit<Controllers, 'guard'> {
 
 /** Metrics of the optimizer steps of a policy update; NaN where one was not measured. */
 export function stepMetrics(
-  { loss, optimizer }: Pick<Recipe, 'loss' | 'optimizer'>,
+  { loss, optimizer, distillation }: Pick<Recipe, 'loss' | 'optimizer' | 'distillation'>,
   { outcome, learningRate, klCoefficient, entropyCoefficient, guard }: StepFigures,
 ): MetricEntries {
   return [
@@ -57,6 +58,7 @@ export function stepMetrics(
         ? outcome.valueClipFraction
         : Number.NaN,
     ],
+    ['train/distillationLoss', distillationTerm({ distillation }) ? outcome.distillationLoss : Number.NaN],
     ['train/clipFraction', outcome.clipFraction],
     ['train/approximateKl', outcome.approximateKl],
     ['train/kl', hasKlInLoss({ loss }) ? outcome.kl : Number.NaN],
@@ -128,25 +130,25 @@ export function originMetrics({ groupIds, groupRuns, episodeGroups }: Origins): 
 }
 
 type LearnedColumns = Pick<UpdateColumns, 'trainedMask' | 'keptMask'> &
-  Partial<Pick<UpdateColumns, 'advantages' | 'importanceWeights'>>;
+  Partial<Pick<UpdateColumns, 'advantages' | 'importanceWeights' | 'teacherTop'>>;
 
 /**
  * How many tokens an update learned from: those that it trains, that rollout correction neither rejected nor weighted 0, and whose
- * advantage is not 0. Imitation has no advantages, so there every trained token counts.
+ * advantage is not 0, or of whose place the teacher's likeliest tokens are a term of the loss. Imitation has no advantages, so there every trained token counts.
  */
 export function learnedTokens(columns: LearnedColumns): {
   readonly numTrained: number;
   readonly numKept: number;
   readonly numLearned: number;
 } {
-  const { trainedMask, keptMask, importanceWeights, advantages } = columns;
+  const { trainedMask, keptMask, importanceWeights, advantages, teacherTop } = columns;
   let [numTrained, numKept, numLearned] = [0, 0, 0];
   for (let a = 0; a < trainedMask.length; a++) {
     if (trainedMask[a] === 0) continue;
     numTrained += 1;
     if (keptMask?.[a] === 0 || importanceWeights?.[a] === 0) continue;
     numKept += 1;
-    if (advantages?.[a] !== 0) numLearned += 1;
+    if (advantages?.[a] !== 0 || (teacherTop?.rows[a] ?? -1) >= 0) numLearned += 1;
   }
   return { numTrained, numKept, numLearned };
 }

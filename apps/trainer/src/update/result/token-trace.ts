@@ -1,3 +1,4 @@
+import type { TeacherTop } from '@retrace/policy';
 import type { EpisodeColumns, TokenBatch, UpdateTokensTraced } from '@retrace/trajectory';
 import { gather } from '../action-tokens.js';
 import type { OptimizerStepTokens } from '../steps/mini-batches.js';
@@ -5,7 +6,7 @@ import type { OptimizerStepTokens } from '../steps/mini-batches.js';
 /** The tokens that an update trained, with what its losses read of each, as the log has them. */
 export type TokenTrace = Omit<UpdateTokensTraced, 'planId' | 'epoch' | 'updateNumber' | 'part'>;
 
-/** The columns of a trace, each [M]. */
+/** The columns of a trace, each [M], or [M·k] for the teacher's likeliest tokens. */
 export const TRACE_COLUMNS = [
   'optimizerSteps',
   'episodes',
@@ -18,6 +19,8 @@ export const TRACE_COLUMNS = [
   'kls',
   'entropies',
   'teacherLogprobs',
+  'teacherTopIds',
+  'teacherTopLogprobs',
 ] as const satisfies readonly (keyof TokenTrace)[];
 
 interface TracedUpdate {
@@ -29,6 +32,8 @@ interface TracedUpdate {
   readonly chargedKls: Float32Array | null;
   /** [A] logπ of the teacher; null without one. */
   readonly teacherLogprobs: Float32Array | null;
+  /** At the action tokens [A]; null without them. */
+  readonly teacherTop: TeacherTop | null;
 }
 
 /** Lists each token that an update trained: where it is stored, and what the loss read of it. */
@@ -38,10 +43,12 @@ export function traceTokens({
   stepTokens,
   chargedKls,
   teacherLogprobs,
+  teacherTop,
 }: TracedUpdate): TokenTrace {
   const { episodes, steps, positions } = placesOfActions(columns, batch);
   const numTokens = stepTokens.reduce((sum, { actions }) => sum + actions.length, 0);
-  const trace = newTrace(numTokens, teacherLogprobs !== null && numTokens > 0);
+  const hasTeacher = teacherLogprobs !== null && numTokens > 0;
+  const trace = newTrace(numTokens, { hasTeacher, topK: hasTeacher ? (teacherTop?.topK ?? 0) : 0 });
   let from = 0;
   stepTokens.forEach((step, k) => {
     const { actions } = step;
@@ -55,12 +62,33 @@ export function traceTokens({
       trace[name].set(step[name], from);
     trace.kls.set(chargedKls ? gather(chargedKls, actions) : step.kls, from);
     if (teacherLogprobs) trace.teacherLogprobs?.set(gather(teacherLogprobs, actions), from);
+    if (teacherTop) recordTop(trace, teacherTop, { actions, from });
     from += actions.length;
   });
   return trace;
 }
 
-function newTrace(length: number, hasTeacher: boolean): TokenTrace {
+/** Writes the rows of some action tokens from token `from` of the trace on; 0 and NaN where nothing is known. */
+function recordTop(
+  { teacherTopIds, teacherTopLogprobs }: TokenTrace,
+  { topK, rows, ids, logprobs }: TeacherTop,
+  { actions, from }: { readonly actions: Int32Array; readonly from: number },
+): void {
+  actions.forEach((a, m) => {
+    const [place, row] = [(from + m) * topK, rows[a]];
+    if (row < 0) {
+      teacherTopLogprobs?.fill(Number.NaN, place, place + topK);
+      return;
+    }
+    teacherTopIds?.set(ids.subarray(row * topK, (row + 1) * topK), place);
+    teacherTopLogprobs?.set(logprobs.subarray(row * topK, (row + 1) * topK), place);
+  });
+}
+
+function newTrace(
+  length: number,
+  { hasTeacher, topK }: { readonly hasTeacher: boolean; readonly topK: number },
+): TokenTrace {
   return {
     optimizerSteps: new Int32Array(length),
     episodes: new Int32Array(length),
@@ -73,6 +101,8 @@ function newTrace(length: number, hasTeacher: boolean): TokenTrace {
     kls: new Float32Array(length),
     entropies: new Float32Array(length),
     teacherLogprobs: hasTeacher ? new Float32Array(length) : null,
+    teacherTopIds: topK > 0 ? new Int32Array(length * topK) : null,
+    teacherTopLogprobs: topK > 0 ? new Float32Array(length * topK) : null,
   };
 }
 

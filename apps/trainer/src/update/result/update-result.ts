@@ -1,3 +1,4 @@
+import type { TeacherTop } from '@retrace/policy';
 import type { EpisodeColumns, Json, TokenBatch } from '@retrace/trajectory';
 import { countMarked, gather, listPositions } from '../action-tokens.js';
 import type { UpdateColumns } from '../loss-columns.js';
@@ -47,13 +48,15 @@ interface TrainedTokens extends LossOfTokens {
   readonly kls?: Float32Array | null;
   /** [A] logπ of the teacher (default null: none). */
   readonly teacherLogprobs?: Float32Array | null;
+  /** At the action tokens [A] (default null: none). */
+  readonly teacherTop?: TeacherTop | null;
 }
 
 /** The share of each episode in an update, and the tokens with the columns of their loss, for the trace and for metrics. */
 export function tokenResults(
   episodes: EpisodeColumns,
   { actionStep, episodeActionOffsets }: Pick<TokenBatch, 'actionStep' | 'episodeActionOffsets'>,
-  { copies, outcome, kls = null, teacherLogprobs = null, ...columns }: TrainedTokens,
+  { copies, outcome, kls = null, teacherLogprobs = null, teacherTop = null, ...columns }: TrainedTokens,
 ): Pick<UpdateResult, 'shares' | 'tokens' | 'tokenTrace'> {
   const { episodeIds, groupIds } = episodes;
   const { trainedMask, keptMask, advantages = null, importanceWeights = null } = columns;
@@ -66,7 +69,10 @@ export function tokenResults(
     },
     tokenTrace:
       outcome.stepTokens &&
-      traceTokens({ ...places, stepTokens: outcome.stepTokens, chargedKls: kls, teacherLogprobs }),
+      traceTokens({
+        ...{ ...places, stepTokens: outcome.stepTokens },
+        ...{ chargedKls: kls, teacherLogprobs, teacherTop },
+      }),
   };
 }
 

@@ -6,7 +6,7 @@ import {
   type Aggregation,
 } from '@retrace/algorithms';
 import type { OptimizerRecipe } from '@retrace/config';
-import { mapLossColumns, type TokenFigures, type TrainingBatch } from '@retrace/policy';
+import { mapLossColumns, type TeacherTop, type TokenFigures, type TrainingBatch } from '@retrace/policy';
 import { shuffle, type Pcg32 } from '@retrace/random';
 import { gather, gatherMask, offsetsOfMarked, listPositions, scatter } from '../action-tokens.js';
 import type { UpdateColumns } from '../loss-columns.js';
@@ -117,11 +117,27 @@ export function gatherSequences(
       tokenIds,
       sequenceOffsets: offsets,
       lossWeights: scatter(weights, positions, numTokens),
+      teacherTop: columns.teacherTop && topOfTokens(columns.teacherTop, { actions, positions, numTokens }),
       ...mapLossColumns(columns, (column) => scatter(gather(column, actions), positions, numTokens)),
     },
     actions,
     positions,
   };
+}
+
+interface PlacedActions {
+  /** [a] */
+  readonly actions: Int32Array;
+  /** [a] Positions of these action tokens in [0, n). */
+  readonly positions: Int32Array;
+  readonly numTokens: number;
+}
+
+/** The tables of the action tokens [A] by the n tokens of a mini-batch. */
+function topOfTokens(top: TeacherTop, { actions, positions, numTokens }: PlacedActions): TeacherTop {
+  const rows = new Int32Array(numTokens).fill(-1);
+  positions.forEach((n, k) => (rows[n] = top.rows[actions[k]]));
+  return { ...top, rows };
 }
 
 /** [s + 1] Of these sequences, one after the other. @param offsets [S + 1] of all */

@@ -38,6 +38,7 @@ async function accumulated(miniBatchActionTokens: number) {
     kl: 0,
     clipFraction: 0,
     valueClipFraction: 0,
+    distillationLoss: 0,
   };
   const engine: Pick<UpdateEngine, 'evaluate' | 'accumulate' | 'step'> = {
     evaluate: ({ tokenIds }, { mask }) =>

@@ -6,7 +6,7 @@ import { NEW_GUARD, StepGuard } from './step-guard.js';
 
 const NO_TERMS = {
   ...{ loss: 0, policyLoss: 0, valueLoss: 0, entropy: 0, kl: 0, clipFraction: 0, valueClipFraction: 0 },
-  ...{ approximateKl: 0, ratioMaxDeviation: 0, numTokens: 1 },
+  ...{ approximateKl: 0, ratioMaxDeviation: 0, distillationLoss: 0, numTokens: 1 },
 } satisfies LossTerms;
 
 /** Answer of an engine to one step of an update. */

@@ -7,6 +7,7 @@ import {
   type Recipe,
 } from '@retrace/config';
 import type { StepLoss } from '../../engine/update-engine.js';
+import { distillationTerm } from '../distillation.js';
 import type { CriticPass, StepOptions } from './optimizer-steps.js';
 import type { PreferenceStepOptions } from './preference-steps.js';
 import type { StepGuard } from './step-guard.js';
@@ -34,6 +35,7 @@ export function policySteps(
     valueCoefficient: loss.valueCoefficient,
     entropyCoefficient,
     klCoefficient: hasKlInLoss(recipe) ? klCoefficient : 0,
+    distillation: distillationTerm(recipe),
     ...regularizers(recipe),
   };
   return {
@@ -60,7 +62,11 @@ function criticPass({ optimizer }: Pick<Recipe, 'optimizer'>, ofBoth: StepLoss):
   const { epochs, maxGradientNorm, miniBatchActionTokens, miniBatchSequences } = critic;
   const isCutApart = typeof miniBatchActionTokens === 'number' || typeof miniBatchSequences === 'number';
   return {
-    loss: { ...ofBoth, entropyCoefficient: 0, klCoefficient: 0, trains: 'critic', recordsTokens: false },
+    loss: {
+      ...ofBoth,
+      ...{ entropyCoefficient: 0, klCoefficient: 0, distillation: null },
+      ...{ trains: 'critic', recordsTokens: false },
+    },
     optimizer: {
       epochs: epochs ?? optimizer.epochs,
       maxGradientNorm: maxGradientNorm ?? optimizer.maxGradientNorm,

@@ -15,9 +15,9 @@ MAX_LOGITS = {"cpu": 2**24, "cuda": 2**28}
 
 
 class TokenDistribution(torch.autograd.Function):
-    """log p of each target, the entropy -Σ p·log p and Σ p² for p = softmax(hidden·headᵀ/temperature), float32 [M] each.
+    """log p of each target, the entropy -Σ p·log p and Σ p² [M], log p of chosen ids [M, k]; p = softmax(hidden·headᵀ/temperature).
 
-    The gradient, which the last one hasn't, computes the logits of each chunk again, unless one chunk holds them all: their gradient
+    The gradient, which Σ p² hasn't, computes the logits of each chunk again, unless one chunk holds them all: their gradient
     needs as much memory in any case.
     """
 
@@ -29,28 +29,33 @@ class TokenDistribution(torch.autograd.Function):
         targets: torch.Tensor,
         temperature: float,
         max_logits: int,
-    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        chosen: torch.Tensor,
+    ) -> tuple[torch.Tensor, ...]:
         """Compute them, keeping per token only the logarithm of the sum and the entropy."""
         columns = torch.empty(4, len(targets), dtype=torch.float32, device=hidden.device)
+        of_chosen = torch.empty(chosen.shape, dtype=torch.float32, device=hidden.device)
         ctx.logits = None
         if any(ctx.needs_input_grad[:2]) and len(targets) <= chunk_rows(head, max_logits):
             ctx.logits = raw_logits(hidden, head)
             columns[:] = token_statistics(ctx.logits, targets, temperature)
+            of_chosen[:] = chosen_logprobs(ctx.logits, chosen, columns[2], temperature)
         else:
             for rows in chunks(len(targets), head, max_logits):
-                columns[:, rows] = token_statistics(
-                    raw_logits(hidden[rows], head), targets[rows], temperature
-                )
+                logits = raw_logits(hidden[rows], head)
+                columns[:, rows] = token_statistics(logits, targets[rows], temperature)
+                of_chosen[rows] = chosen_logprobs(logits, chosen[rows], columns[2, rows], temperature)
         logprobs, entropies, sums, squares = (column.clone() for column in columns)
-        ctx.save_for_backward(hidden, head, targets, entropies, sums)
+        ctx.save_for_backward(hidden, head, targets, entropies, sums, chosen)
         ctx.temperature, ctx.max_logits = temperature, max_logits
         ctx.mark_non_differentiable(squares)
-        return logprobs, entropies, squares
+        return logprobs, entropies, squares, of_chosen
 
     @staticmethod
-    def backward(ctx: Any, d_logprobs: torch.Tensor, d_entropies: torch.Tensor, _: Any) -> tuple[Any, ...]:
-        """∂logits = ∂logprob·(1[target] - p) - ∂entropy·p·(log p + entropy), over the temperature."""
-        hidden, head, targets, entropies, sums = ctx.saved_tensors
+    def backward(
+        ctx: Any, d_logprobs: torch.Tensor, d_entropies: torch.Tensor, _: Any, d_chosen: torch.Tensor
+    ) -> tuple[Any, ...]:
+        """∂logits = Σ ∂logprob·(1[id] - p) - ∂entropy·p·(log p + entropy), over the temperature; Σ over target and chosen ids."""
+        hidden, head, targets, entropies, sums, chosen = ctx.saved_tensors
         d_logprobs, d_entropies = d_logprobs.contiguous(), d_entropies.contiguous()
         wants_hidden, wants_head = ctx.needs_input_grad[:2]
         d_hidden = torch.empty_like(hidden) if wants_hidden else None
@@ -59,26 +64,53 @@ class TokenDistribution(torch.autograd.Function):
         kept, ctx.logits = ctx.logits, None
         for rows in chunks(len(targets), head, ctx.max_logits):
             columns = RowColumns(
-                targets[rows], sums[rows], entropies[rows], d_logprobs[rows], d_entropies[rows]
+                targets[rows],
+                sums[rows],
+                entropies[rows],
+                d_logprobs[rows],
+                d_entropies[rows],
+                d_logprobs[rows] + d_chosen[rows].sum(1),
             )
             d_logits = logits_gradient(
                 raw_logits(hidden[rows], head) if kept is None else kept, columns, ctx.temperature
             )
             kept = None
+            if chosen.numel():
+                added = (d_chosen[rows] / ctx.temperature).to(d_logits.dtype)
+                d_logits.scatter_add_(1, chosen[rows], added)
             if d_hidden is not None:
                 torch.mm(d_logits, head, out=d_hidden[rows])
             if d_head is not None:
                 d_head += d_logits.t() @ hidden[rows]
-        return d_hidden, None if d_head is None else d_head.to(head.dtype), None, None, None
+        return d_hidden, None if d_head is None else d_head.to(head.dtype), None, None, None, None
 
 
 def token_distribution(
-    hidden: torch.Tensor, head: torch.Tensor, targets: torch.Tensor, temperature: float
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """Compute logprobs, entropies and Σ p² [M] of targets [M] from hidden [M, h] and head [V, h]."""
+    hidden: torch.Tensor,
+    head: torch.Tensor,
+    targets: torch.Tensor,
+    temperature: float,
+    chosen: torch.Tensor,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+    """Compute logprobs, entropies and Σ p² [M] of targets [M], and logprobs of chosen ids [M, k], from hidden [M, h] and head [V, h]."""
     max_logits = MAX_LOGITS[hidden.device.type]
-    logprobs, entropies, squares = TokenDistribution.apply(hidden, head, targets, temperature, max_logits)
-    return logprobs, entropies, squares
+    logprobs, entropies, squares, of_chosen = TokenDistribution.apply(
+        hidden, head, targets, temperature, max_logits, chosen
+    )
+    return logprobs, entropies, squares, of_chosen
+
+
+def likeliest_ids(
+    hidden: torch.Tensor, head: torch.Tensor, top_k: int, temperature: float
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Find the k likeliest ids, int32 [M, k] from the likeliest on, and their logprobs, float32; without a gradient."""
+    ids = torch.empty(len(hidden), top_k, dtype=torch.int32, device=hidden.device)
+    logprobs = torch.empty(ids.shape, dtype=torch.float32, device=hidden.device)
+    for rows in chunks(len(hidden), head, MAX_LOGITS[hidden.device.type]):
+        scaled = raw_logits(hidden[rows], head).float() / temperature
+        greatest, ids[rows] = scaled.topk(top_k, 1)
+        logprobs[rows] = greatest - scaled.logsumexp(1, keepdim=True)
+    return ids, logprobs
 
 
 def chunks(num_rows: int, head: torch.Tensor, max_logits: int) -> Iterator[slice]:
@@ -114,6 +146,13 @@ def token_statistics(logits: torch.Tensor, targets: torch.Tensor, temperature: f
     return torch.stack((chosen - sums, entropies, sums, p.square_().sum(1)))
 
 
+def chosen_logprobs(
+    logits: torch.Tensor, chosen: torch.Tensor, sums: torch.Tensor, temperature: float
+) -> torch.Tensor:
+    """Compute log p of chosen ids [C, k], given log Σ exp of each row [C]."""
+    return logits.gather(1, chosen).float() / temperature - sums[:, None]
+
+
 class RowColumns(NamedTuple):
     """What the gradient needs of each row of a chunk, [C] each."""
 
@@ -122,18 +161,23 @@ class RowColumns(NamedTuple):
     entropies: torch.Tensor
     d_logprobs: torch.Tensor
     d_entropies: torch.Tensor
+    d_totals: torch.Tensor
+    """By the logprobs of all ids of the row, each of which takes p from every logit."""
 
 
 def logits_gradient(logits: torch.Tensor, columns: RowColumns, temperature: float) -> torch.Tensor:
-    """Compute the gradient of the logits [C, V], in their precision; their memory may be used for it."""
+    """Compute the gradient of the logits [C, V], in their precision, but for what chosen ids add to their own.
+
+    It may use the memory of the logits.
+    """
     if logits.is_cuda:
         from . import kernels
 
         return kernels.logits_gradient(logits, columns, temperature)
-    targets, sums, entropies, d_logprobs, d_entropies = columns
+    targets, sums, entropies, d_logprobs, d_entropies, d_totals = columns
     log_p = logits.float() if temperature == 1 else logits.float() / temperature
     log_p.sub_(sums[:, None])
-    factor = (log_p + entropies[:, None]).mul_(d_entropies[:, None]).add_(d_logprobs[:, None])
+    factor = (log_p + entropies[:, None]).mul_(d_entropies[:, None]).add_(d_totals[:, None])
     gradient = log_p.exp_().mul_(factor).neg_()
     gradient.scatter_add_(1, targets[:, None], d_logprobs[:, None])
     return (gradient if temperature == 1 else gradient.div_(temperature)).to(logits.dtype)

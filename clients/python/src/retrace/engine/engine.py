@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,13 +15,22 @@ import torch
 from numpy.typing import NDArray
 
 from .checkpoints import TensorFile
-from .engine_base import Columns, EngineBase, FileContent, ForwardOptions, no_critic, no_graph, require_rows
+from .engine_base import (
+    Columns,
+    EngineBase,
+    FileContent,
+    ForwardOptions,
+    no_critic,
+    no_graph,
+    require_rows,
+    require_width,
+)
 from .errors import EngineError
 from .group import Group
 from .model import Pack, RotaryCache, Wanted, make_pack
 from .optimizer import MOMENTS, Applied, Optimizer, StepOptions
 from .options import OpenOptions
-from .shares import Sequences, cut, share_out
+from .shares import Reads, Sequences, cut, share_out
 from .weights import Sharded, Shards, Weights
 
 AVERAGE_PREFIX = "average."
@@ -68,22 +77,37 @@ class Engine(EngineBase):
 
     # Evaluation
 
-    def forward(self, sequences: Sequences, wanted: NDArray[np.bool_], options: ForwardOptions) -> Columns:
-        """Evaluate wanted tokens, of which none is the first of its sequence: float32 columns with one row for each."""
+    def forward(
+        self,
+        sequences: Sequences,
+        wanted: NDArray[np.bool_],
+        chosen: NDArray[np.int32],
+        options: ForwardOptions,
+    ) -> Columns:
+        """Evaluate wanted tokens, of which none is the first of its sequence: columns with one row for each.
+
+        `chosen` has a row of ids for each, whose logprobs are wanted too.
+        """
         self._require_loaded()
         self._validate(sequences)
+        self._validate_ids(chosen, options.top_k)
         other = self._other_weights(options.weights)
-        asks = Wanted(options.temperature, values=self._options.shape.value_head, squares=options.squares)
+        asks = Wanted(
+            options.temperature,
+            values=self._options.shape.value_head,
+            squares=options.squares,
+            top_k=options.top_k,
+        )
+        tokens = Reads(np.flatnonzero(wanted) - 1, chosen)
         with self._timed("forwardSeconds"):
             self.figures["tokens"] += len(sequences.tokens)
             if options.graph is not None:
-                return self._forward_with_graph(sequences, wanted, asks, options.graph)
+                return self._forward_with_graph(sequences, tokens, asks, options.graph)
             # The weights that are evaluated instead have no critic's values that anybody asks for.
             if other is not None:
-                asks = Wanted(options.temperature, squares=options.squares)
+                asks = replace(asks, values=False)
             with torch.no_grad(), nullcontext() if other is None else self.weights.replaced_by(other):
-                reads = np.flatnonzero(wanted) - 1
-                return self._evaluate(sequences, reads, asks)
+                return self._evaluate(sequences, tokens, asks)
 
     def ends(self, sequences: Sequences) -> NDArray[np.float32]:
         """V after the last token of each sequence; 0 for an empty one."""
@@ -94,56 +118,56 @@ class Engine(EngineBase):
         filled = np.flatnonzero(sequences.lengths)
         reads = sequences.offsets[filled + 1] - 1
         with torch.no_grad(), self._timed("forwardSeconds"):
-            columns = self._evaluate(sequences, reads, Wanted(logprobs=False, values=True))
+            tokens = Reads(reads, np.empty((len(reads), 0), np.int32))
+            columns = self._evaluate(sequences, tokens, Wanted(logprobs=False, values=True))
         values = np.zeros(len(sequences), np.float32)
         if columns:
             values[filled] = columns["value"]
         return values
 
-    def _evaluate(self, sequences: Sequences, reads: NDArray[np.int64], asks: Wanted) -> Columns:
-        """Columns for ascending reads, in passes of at most `maxTokensPerMicroBatch` tokens a rank."""
+    def _evaluate(self, sequences: Sequences, tokens: Reads, asks: Wanted) -> Columns:
+        """Columns for the reads, in passes of at most `maxTokensPerMicroBatch` tokens a rank."""
         lengths = sequences.lengths.tolist()
-        chosen = np.unique(np.searchsorted(sequences.offsets, reads, side="right") - 1).tolist()
+        chosen = np.unique(np.searchsorted(sequences.offsets, tokens.places, side="right") - 1).tolist()
         shares = share_out(lengths, chosen, self._group.size)
         cuts = [cut(lengths, share, self._options.max_tokens) for share in shares]
         mine = cuts[self._group.rank]
         parts: list[tuple[NDArray[np.int64], Columns]] = []
         for i in range(max(map(len, cuts))):
             # All ranks make the same number of passes, since each collects parameters from all.
-            rows, pack = self._pack(sequences, reads, mine[i] if i < len(mine) else [])
+            rows, pack = self._pack(sequences, tokens, mine[i] if i < len(mine) else [])
             columns = self._pass(pack, asks)
             parts.append((rows, {name: numpy_of(column)[: len(rows)] for name, column in columns.items()}))
-        return self._collect(parts, len(reads))
+        return self._collect(parts, len(tokens.places))
 
-    def _forward_with_graph(
-        self, sequences: Sequences, wanted: NDArray[np.bool_], asks: Wanted, name: str
-    ) -> Columns:
+    def _forward_with_graph(self, sequences: Sequences, tokens: Reads, asks: Wanted, name: str) -> Columns:
         self.drop_graph()
-        reads = np.flatnonzero(wanted) - 1
-        if len(reads) == 0:
+        num_rows = len(tokens.places)
+        if num_rows == 0:
             self._graph = Graph(name, 0, {}, np.empty(0, np.int64))
             return {}
         lengths = sequences.lengths.tolist()
-        chosen = np.unique(np.searchsorted(sequences.offsets, reads, side="right") - 1).tolist()
+        chosen = np.unique(np.searchsorted(sequences.offsets, tokens.places, side="right") - 1).tolist()
         share = share_out(lengths, chosen, self._group.size)[self._group.rank]
-        rows, pack = self._pack(sequences, reads, share)
+        rows, pack = self._pack(sequences, tokens, share)
         columns = self._pass(pack, asks)
-        self._graph = Graph(name, len(reads), columns, rows)
+        self._graph = Graph(name, num_rows, columns, rows)
         found = {key: numpy_of(column.detach())[: len(rows)] for key, column in columns.items()}
-        return self._collect([(rows, found)], len(reads))
+        return self._collect([(rows, found)], num_rows)
 
     def _pass(self, pack: Pack, asks: Wanted) -> dict[str, torch.Tensor]:
         columns: dict[str, torch.Tensor] = self.weights.policy(pack, asks)
         return columns
 
     def _pack(
-        self, sequences: Sequences, reads: NDArray[np.int64], chosen: list[int]
+        self, sequences: Sequences, tokens_read: Reads, share: list[int]
     ) -> tuple[NDArray[np.int64], Pack]:
         """The pack of some sequences, each up to its last read, and which of all reads it has."""
-        if not chosen:
-            return np.empty(0, np.int64), self._empty_pack()
+        reads, chosen = tokens_read.places, tokens_read.chosen
+        if not share:
+            return np.empty(0, np.int64), self._empty_pack(chosen.shape[1])
         pieces, rows, places, size = [], [], [], 0
-        for s in chosen:
+        for s in share:
             start, end = sequences.offsets[s], sequences.offsets[s + 1]
             first, last = np.searchsorted(reads, (start, end))
             rows.append(np.arange(first, last))
@@ -156,12 +180,14 @@ class Engine(EngineBase):
         tokens = [torch.from_numpy(np.ascontiguousarray(piece)) for piece in pieces]
         targets = torch.from_numpy(sequences.tokens[following])
         at = torch.from_numpy(np.concatenate(places))
-        return joined, make_pack(tokens, at, targets, self._rotary, self._group.device, self._dtype)
+        ids = torch.from_numpy(chosen[joined]).to(self._group.device, torch.long)
+        return joined, make_pack(tokens, at, targets, self._rotary, ids, self._dtype)
 
-    def _empty_pack(self) -> Pack:
+    def _empty_pack(self, num_chosen: int = 0) -> Pack:
         """One token whose outputs nobody reads."""
         token, places = torch.zeros(1, dtype=torch.long), torch.zeros(2, dtype=torch.long)
-        return make_pack([token], places, places, self._rotary, self._group.device, self._dtype)
+        ids = torch.zeros(2, num_chosen, dtype=torch.long, device=self._group.device)
+        return make_pack([token], places, places, self._rotary, ids, self._dtype)
 
     # Training
 
@@ -173,17 +199,22 @@ class Engine(EngineBase):
         require_rows(derivatives, graph.num_rows)
         if "value" in derivatives and not self._options.shape.value_head:
             raise no_critic()
+        if "topLogprob" in derivatives and graph.num_rows:
+            require_width(derivatives["topLogprob"], graph.columns.get("topLogprob"))
         self._graph = None
         with self._timed("backwardSeconds"):
             if graph.num_rows == 0 or not derivatives:
                 return
             self._has_gradients = True
             outputs = [graph.columns[column] for column in derivatives]
-            gradients = [self._shared(values, graph, outputs[0]) for values in derivatives.values()]
+            gradients = [
+                self._shared(values, graph, output)
+                for values, output in zip(derivatives.values(), outputs, strict=True)
+            ]
             torch.autograd.backward(outputs, gradients)
 
     def _shared(self, values: NDArray[np.float32], graph: Graph, output: torch.Tensor) -> torch.Tensor:
-        mine = torch.zeros(len(output), dtype=torch.float32)
+        mine = torch.zeros(output.shape, dtype=torch.float32)
         mine[: len(graph.rows)] = torch.from_numpy(values[graph.rows])
         return mine.to(output.device)
 
@@ -307,7 +338,7 @@ def own_entries(name: str, _: Sharded, shard: torch.Tensor) -> Iterator[Entry]:
         yield name, tuple(shard.shape), lambda: shard
 
 
-def numpy_of(column: torch.Tensor) -> NDArray[np.float32]:
+def numpy_of(column: torch.Tensor) -> NDArray[Any]:
     """A column in host memory."""
-    values: NDArray[np.float32] = column.cpu().numpy()
+    values: NDArray[Any] = column.cpu().numpy()
     return values

@@ -24,7 +24,8 @@ from .options import OpenOptions
 from .shares import Sequences
 from .writing import write_tensors
 
-Columns = dict[str, NDArray[np.float32]]
+Columns = dict[str, NDArray[Any]]
+"""[M], and [M, k] for ids and logprobs beside those of the tokens. All float32 but `topId`, which is int32."""
 
 # With factors of 8 bits, equal contexts in unequal batches differ by a few per cent at unlikely tokens.
 RATIO_TOLERANCE = {torch.float32: 1e-4, torch.bfloat16: 0.05}
@@ -39,6 +40,10 @@ class ForwardOptions:
     weights: str
     graph: str | None
     """Names the graph that is kept; None keeps none."""
+    num_chosen: int = 0
+    """How many ids a token the call brings, whose logprobs are wanted."""
+    top_k: int = 0
+    """How many of the likeliest ids are wanted."""
 
 
 # Tells a shard from a whole file, for caches of the trainer.
@@ -80,7 +85,8 @@ class EngineBase:
         for gathered in self._group.gather(parts):
             for rows, columns in gathered:
                 for name, column in columns.items():
-                    whole.setdefault(name, np.zeros(num_rows, np.float32))[rows] = column
+                    empty = np.zeros((num_rows, *column.shape[1:]), column.dtype)
+                    whole.setdefault(name, empty)[rows] = column
         return whole
 
     def _open_files(self, paths: Mapping[str, str], checks: Mapping[str, Any]) -> dict[str, TensorFile]:
@@ -162,6 +168,14 @@ class EngineBase:
         if len(bad):
             raise invalid(f"token {bad[0]}", int(sequences.tokens[bad[0]]), f"in 0 … {shape.vocab_size - 1}")
 
+    def _validate_ids(self, chosen: NDArray[np.int32], top_k: int) -> None:
+        size = self._options.shape.vocab_size
+        if chosen.size and not 0 <= chosen.min() <= chosen.max() < size:
+            bad = int(chosen[(chosen < 0) | (chosen >= size)][0])
+            raise invalid("topIds", bad, f"in 0 … {size - 1}")
+        if top_k > size:
+            raise invalid("topK", top_k, f"at most the size of the vocabulary, {size}")
+
     def _require_loaded(self) -> None:
         if not self._is_loaded:
             raise EngineError("NOT_OPEN", "the engine has no weights yet; load them first")
@@ -199,6 +213,14 @@ def require_rows(derivatives: Mapping[str, NDArray[np.float32]], num_rows: int) 
             raise invalid(
                 column, f"{len(values)} rows", f"{num_rows} rows, one for each token of the forward"
             )
+
+
+def require_width(derivatives: NDArray[np.float32], output: torch.Tensor | None) -> None:
+    """Check that the logprobs of chosen ids have a derivative for each."""
+    width = 0 if output is None else output.shape[1]
+    if derivatives.shape[1] != width:
+        rule = f"{width} a token, as many as the ids of the forward"
+        raise invalid("dTopLogprob", f"{derivatives.shape[1]} a token", rule)
 
 
 def no_critic() -> EngineError:

@@ -48,6 +48,7 @@ def _gradient(
     entropies,
     d_logprobs,
     d_entropies,
+    d_totals,
     num_columns,
     inverse_temperature,
     block: tl.constexpr,
@@ -59,7 +60,7 @@ def _gradient(
     d_logprob, d_entropy = tl.load(d_logprobs + row), tl.load(d_entropies + row)
     raw = tl.load(places, mask=inside, other=0.0)
     log_p = raw.to(tl.float32) * inverse_temperature - tl.load(sums + row)
-    gradient = -tl.exp(log_p) * (d_logprob + d_entropy * (log_p + tl.load(entropies + row)))
+    gradient = -tl.exp(log_p) * (tl.load(d_totals + row) + d_entropy * (log_p + tl.load(entropies + row)))
     gradient = tl.where(columns == tl.load(targets + row), gradient + d_logprob, gradient)
     tl.store(places, (gradient * inverse_temperature).to(raw.dtype), mask=inside)
 

@@ -14,7 +14,7 @@ from torch.nn.functional import embedding, linear, rms_norm, silu
 from torch.utils.checkpoint import checkpoint
 
 from .attention import Packed, Padded, attend, plan_attention
-from .distribution import token_distribution
+from .distribution import likeliest_ids, token_distribution
 from .layout import Part, parameter_specs
 from .options import Shape
 from .rotary import rotary_tables, rotate
@@ -34,6 +34,8 @@ class Pack:
     sin: torch.Tensor
     """[N, 1, D/2]"""
     plan: Packed | Padded
+    chosen: torch.Tensor
+    """[M, k] ids whose logprobs are wanted beside those of the targets."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,8 @@ class Wanted:
     logprobs: bool = True
     values: bool = False
     squares: bool = False
+    top_k: int = 0
+    """How many of the likeliest ids."""
 
 
 class RotaryCache:
@@ -68,16 +72,17 @@ def make_pack(
     reads: torch.Tensor,
     targets: torch.Tensor,
     rotary: RotaryCache,
-    device: torch.device,
+    chosen: torch.Tensor,
     dtype: torch.dtype,
 ) -> Pack:
-    """Put sequences of at least one token on the device."""
+    """Put sequences of at least one token on the device of the chosen ids."""
+    device = chosen.device
     lengths = [len(tokens) for tokens in sequences]
     tokens = torch.cat([*sequences]).to(device, torch.long)
     positions = torch.cat([torch.arange(length) for length in lengths]).to(device)
     cos, sin = rotary.at(positions, max(lengths))
     plan = plan_attention(lengths, device, dtype)
-    return Pack(tokens, reads.to(device), targets.to(device, torch.long), cos, sin, plan)
+    return Pack(tokens, reads.to(device), targets.to(device, torch.long), cos, sin, plan, chosen)
 
 
 class Projection(nn.Module):
@@ -216,15 +221,25 @@ class Policy(nn.Module):
         self.get_submodule(block).register_parameter(name, parameter)
 
     def forward(self, pack: Pack, wanted: Wanted) -> dict[str, torch.Tensor]:
-        """Columns [M], float32: `logprob` and `entropy` of the targets, `value` of the states that they were chosen in."""
+        """Columns [M]: `logprob` and `entropy` of the targets, `value` of the states that they were chosen in.
+
+        And [M, k]: `topLogprob` of the chosen ids, or of the likeliest, which are `topId`.
+        """
         shares_trunk = wanted.values and not self.shape.own_value_trunk
         hidden = self.model(pack) if wanted.logprobs or shares_trunk else None
         columns: dict[str, torch.Tensor] = {}
         if wanted.logprobs:
             tied = self.shape.tie_word_embeddings
             head = self.model.embed_tokens.weight if tied else self.lm_head.weight
-            logprobs, entropies, squares = token_distribution(hidden, head, pack.targets, wanted.temperature)
+            logprobs, entropies, squares, of_chosen = token_distribution(
+                hidden, head, pack.targets, wanted.temperature, pack.chosen
+            )
             columns = {"logprob": logprobs, "entropy": entropies}
+            if pack.chosen.shape[1]:
+                columns["topLogprob"] = of_chosen
+            if wanted.top_k:
+                top = likeliest_ids(hidden, head, wanted.top_k, wanted.temperature)
+                columns["topId"], columns["topLogprob"] = top
             if wanted.squares:
                 columns["squaredProbabilities"] = squares
         if wanted.values:

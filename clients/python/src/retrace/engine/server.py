@@ -32,11 +32,12 @@ from .wire import (
     read_derivatives,
     read_sequences,
     read_step,
+    read_wanted,
     write_applied,
     write_columns,
 )
 
-PROTOCOL = 3
+PROTOCOL = 4
 MAX_BODY_BYTES = 2**32
 # Calls that change the engine: they have a number, and are never made twice.
 NUMBERED = {"open", "backward", "step", "discard", "load", "move-reference"}
@@ -261,21 +262,30 @@ class Server:
     def forward(self, call: Call) -> Any:
         """Evaluate tokens, and keep the graph if asked to."""
         options = read_forward(call.query)
-        sequences, wanted = read_sequences(call.body, with_mask=True)
-        columns = self._rank.call("forward", sequences=sequences, wanted=wanted, options=options)
+        sequences, wanted, chosen = read_wanted(call.body, options.num_chosen)
+        columns = self._rank.call(
+            "forward", sequences=sequences, wanted=wanted, chosen=chosen, options=options
+        )
         if not wanted.any():
             columns = dict.fromkeys(self._column_names(options), np.empty(0, np.float32))
+            width = options.num_chosen or options.top_k
+            columns["topLogprob"] = np.empty((0, width), np.float32)
+            columns["topId"] = np.empty((0, width), np.int32)
         return write_columns({name: columns[name] for name in self._column_names(options)})
 
     def _column_names(self, options: ForwardOptions) -> list[str]:
         assert self._options is not None
         has_values = self._options.shape.value_head and options.weights == "current"
         names = ["logprob", "entropy", *(["value"] if has_values else [])]
-        return [*names, "squaredProbabilities"] if options.squares else names
+        if options.squares:
+            names.append("squaredProbabilities")
+        if options.top_k:
+            names.append("topId")
+        return [*names, "topLogprob"] if options.top_k or options.num_chosen else names
 
     def ends(self, call: Call) -> Any:
         """Evaluate the states after the last tokens."""
-        sequences, _ = read_sequences(call.body, with_mask=False)
+        sequences = read_sequences(call.body)
         return write_columns({"value": self._rank.call("ends", sequences=sequences)})
 
     def backward(self, call: Call) -> Any:
@@ -390,7 +400,19 @@ def read_forward(query: dict[str, str]) -> ForwardOptions:
     if keeps and not query.get("graph"):
         raise invalid("graph", query.get("graph"), "the name of the graph with keepGraph=1")
     squares = query.get("squaredProbabilities") == "1"
-    return ForwardOptions(temperature, squares, weights, query["graph"] if keeps else None)
+    num_chosen, top_k = read_count(query, "topIds"), read_count(query, "topK")
+    if top_k and (keeps or num_chosen):
+        raise invalid("topK", top_k, "0 with keepGraph=1, and with topIds")
+    graph = query["graph"] if keeps else None
+    return ForwardOptions(temperature, squares, weights, graph, num_chosen, top_k)
+
+
+def read_count(query: dict[str, str], name: str) -> int:
+    """Check a whole number of a query, which is 0 where it is absent."""
+    text = query.get(name, "0")
+    if not text.isdecimal():
+        raise invalid(name, text, "a whole number")
+    return int(text)
 
 
 def retrace_version() -> str | None:

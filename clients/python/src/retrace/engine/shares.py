@@ -26,6 +26,16 @@ class Sequences:
         return np.diff(self.offsets)
 
 
+@dataclass(frozen=True)
+class Reads:
+    """The places after which tokens are wanted."""
+
+    places: NDArray[np.int64]
+    """[M], ascending."""
+    chosen: NDArray[np.int32]
+    """[M, k] ids whose logprobs are wanted there, beside those of the tokens that follow."""
+
+
 def share_out(lengths: Sequence[int], chosen: Sequence[int], num_ranks: int) -> list[list[int]]:
     """Give each rank some of the chosen sequences, longest first, with balanced token counts."""
     shares: list[list[int]] = [[] for _ in range(num_ranks)]

@@ -18,7 +18,12 @@ from .shares import Sequences
 
 ARROW = "application/vnd.apache.arrow.stream"
 
-DERIVATIVES = {"dLogprob": "logprob", "dEntropy": "entropy", "dValue": "value"}
+DERIVATIVES = {
+    "dLogprob": "logprob",
+    "dEntropy": "entropy",
+    "dValue": "value",
+    "dTopLogprob": "topLogprob",
+}
 
 
 def read_table(body: bytes, required: Sequence[str], optional: Sequence[str] = ()) -> pa.Table:
@@ -40,22 +45,46 @@ def read_table(body: bytes, required: Sequence[str], optional: Sequence[str] = (
     return table
 
 
-def read_sequences(body: bytes, with_mask: bool) -> tuple[Sequences, NDArray[np.bool_]]:
-    """Decode sequences, and which of their tokens are wanted: those masked 1 that aren't the first of their sequence."""
-    table = read_table(body, ["tokens", "mask"] if with_mask else ["tokens"])
+def read_wanted(body: bytes, num_chosen: int) -> tuple[Sequences, NDArray[np.bool_], NDArray[np.int32]]:
+    """Decode sequences, which of their tokens are wanted, and so many chosen ids for each of these, [M, k].
+
+    Wanted are those masked 1 that aren't the first of their sequence.
+    """
+    table = read_table(body, ["tokens", "mask", *(["topIds"] if num_chosen else [])])
+    sequences = _sequences(table)
+    wanted = _wanted(table, sequences)
+    num_wanted = int(np.count_nonzero(wanted))
+    if not num_chosen:
+        return sequences, wanted, np.empty((num_wanted, 0), np.int32)
+    ids, lengths = _flat(table, "topIds", pa.int32())
+    before = np.concatenate(([0], np.cumsum(wanted, dtype=np.int64)))
+    expected = num_chosen * np.diff(before[sequences.offsets])
+    if not np.array_equal(lengths, expected):
+        rule = f"{num_chosen} ids in every row for each of its wanted tokens"
+        raise invalid("topIds", f"{len(ids)} ids", rule)
+    return sequences, wanted, ids.reshape(num_wanted, num_chosen)
+
+
+def read_sequences(body: bytes) -> Sequences:
+    """Decode sequences."""
+    return _sequences(read_table(body, ["tokens"]))
+
+
+def _sequences(table: pa.Table) -> Sequences:
     tokens, lengths = _flat(table, "tokens", pa.int32())
     # torch wants arrays that may be written to, and Arrow's may not.
     tokens = tokens.copy()
     offsets = np.concatenate(([0], np.cumsum(lengths, dtype=np.int64)))
-    sequences = Sequences(tokens, offsets)
-    if not with_mask:
-        return sequences, np.zeros(len(tokens), np.bool_)
-    mask, mask_lengths = _flat(table, "mask", pa.uint8())
-    if not np.array_equal(lengths, mask_lengths):
+    return Sequences(tokens, offsets)
+
+
+def _wanted(table: pa.Table, sequences: Sequences) -> NDArray[np.bool_]:
+    mask, lengths = _flat(table, "mask", pa.uint8())
+    if not np.array_equal(sequences.lengths, lengths):
         raise invalid("mask", "of other lengths than tokens", "as long as tokens in every row")
-    wanted = mask != 0
-    wanted[offsets[:-1][lengths > 0]] = False
-    return sequences, wanted
+    wanted: NDArray[np.bool_] = mask != 0
+    wanted[sequences.offsets[:-1][lengths > 0]] = False
+    return wanted
 
 
 def _flat(table: pa.Table, name: str, kind: pa.DataType) -> tuple[NDArray[Any], NDArray[np.int64]]:
@@ -76,25 +105,48 @@ def read_derivatives(body: bytes) -> dict[str, NDArray[np.float32]]:
     for name, output in DERIVATIVES.items():
         if name not in table.column_names:
             continue
-        if table[name].type != pa.float32():
-            raise invalid(name, str(table[name].type), "float32")
-        values = table[name].combine_chunks().to_numpy(zero_copy_only=False)
+        values = _numbers(table, name)
         if not np.isfinite(values).all():
-            row = int(np.flatnonzero(~np.isfinite(values))[0])
-            raise invalid(f"{name}[{row}]", float(values[row]), "finite")
+            place = int(np.flatnonzero(~np.isfinite(values))[0])
+            raise invalid(f"{name}[{place}]", float(values.flat[place]), "finite")
         found[output] = values
     return found
 
 
-def write_columns(columns: Mapping[str, NDArray[np.float32]]) -> bytes:
-    """Encode float32 columns of one length as a stream of one record batch."""
-    arrays = [pa.array(column, pa.float32()) for column in columns.values()]
-    fields = [pa.field(name, pa.float32(), nullable=False) for name in columns]
+def _numbers(table: pa.Table, name: str) -> NDArray[np.float32]:
+    """[M], or for `dTopLogprob` [M, k]."""
+    column = table[name].combine_chunks()
+    if name != "dTopLogprob":
+        if column.type != pa.float32():
+            raise invalid(name, str(column.type), "float32")
+        single: NDArray[np.float32] = column.to_numpy(zero_copy_only=False)
+        return single
+    if not (pa.types.is_fixed_size_list(column.type) and column.type.value_type == pa.float32()):
+        raise invalid(name, str(column.type), "fixed_size_list<float32>")
+    flat = column.flatten()
+    if flat.null_count:
+        raise invalid(name, "null at some ids", "a value at every id")
+    values: NDArray[np.float32] = flat.to_numpy(zero_copy_only=False)
+    return values.reshape(len(column), column.type.list_size)
+
+
+def write_columns(columns: Mapping[str, NDArray[Any]]) -> bytes:
+    """Encode columns of one length as a stream of one record batch; those with several numbers a row are lists of a fixed size."""
+    arrays = [_array(column) for column in columns.values()]
+    fields = [pa.field(name, array.type, nullable=False) for name, array in zip(columns, arrays, strict=True)]
     schema = pa.schema(fields)
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, schema) as writer:
         writer.write_batch(pa.RecordBatch.from_arrays(arrays, schema=schema))
     return bytes(sink.getvalue())
+
+
+def _array(column: NDArray[Any]) -> pa.Array:
+    flat = pa.array(column.ravel())
+    if column.ndim == 1:
+        return flat
+    kind = pa.list_(pa.field("item", flat.type, nullable=False), column.shape[1])
+    return pa.FixedSizeListArray.from_arrays(flat, type=kind)
 
 
 TRAINED_PARTS = ("all", "policy", "critic")

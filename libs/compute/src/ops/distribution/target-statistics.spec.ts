@@ -2,17 +2,22 @@ import * as tf from '../../tensorflow.js';
 import { expect, it } from 'vitest';
 import { expectSameFunction, normal } from '../../testing/expect-same-function.js';
 import { onEachBackend } from '../../testing/on-each-backend.js';
-import { targetStatistics, targetStatisticsGradient } from './target-statistics.js';
+import { targetStatistics, targetStatisticsGradient, type ChosenIds } from './target-statistics.js';
 import { withGradient } from '../gradients/with-gradient.js';
 
 /** The two functions as one differentiable one. */
-function statistics(logits: tf.Tensor, targets: Int32Array, temperature: number): tf.Tensor {
+function statistics(
+  logits: tf.Tensor,
+  targets: Int32Array,
+  temperature: number,
+  chosen: ChosenIds | null = null,
+): tf.Tensor {
   const forward = () => {
-    const { value, state } = targetStatistics(logits, targets, temperature);
+    const { value, state } = targetStatistics(logits, targets, temperature, chosen);
     return { value, saved: [value, state] };
   };
   return withGradient([logits], forward, (dy, [value, state]) => [
-    targetStatisticsGradient(dy, { value, state }, targets, temperature),
+    targetStatisticsGradient(dy, { value, state }, targets, temperature, chosen),
   ]);
 }
 
@@ -37,6 +42,28 @@ await onEachBackend('targetStatistics', () => {
       ]);
     },
   );
+
+  it.each([
+    [3, 5, 5, 1],
+    [40, 1000, 4, 2],
+  ])('has them of chosen ids too: %i rows of %i, %i chosen', (numRows, vocabSize, numPerRow, temperature) => {
+    const targets = Int32Array.from({ length: numRows }, (_, row) => (row * 7) % vocabSize);
+    // The target of some rows is chosen, and so is one id twice.
+    const ids = Int32Array.from({ length: numRows * numPerRow }, (_, i) => (i * i) % vocabSize);
+    const composed = (logits: tf.Tensor) => {
+      const logp = tf.logSoftmax(tf.div(logits, temperature));
+      const at = (row: (m: number) => number) => {
+        const places = Int32Array.from(targets, (_, m) => row(m));
+        return tf.sum(tf.mul(logp, tf.oneHot(tf.tensor1d(places, 'int32'), vocabSize, 1, 0, 'float32')), 1);
+      };
+      const entropies = tf.neg(tf.sum(tf.mul(tf.exp(logp), logp), 1));
+      const ofChosen = Array.from({ length: numPerRow }, (_, i) => at((m) => ids[m * numPerRow + i]));
+      return tf.stack([at((m) => targets[m]), entropies, ...ofChosen]);
+    };
+    expectSameFunction((logits) => statistics(logits, targets, temperature, { numPerRow, ids }), composed, [
+      tf.mul(normal([numRows, vocabSize], 1), 3),
+    ]);
+  });
 
   it('gives the entropy log V for equal logits of any size', () => {
     const { value } = targetStatistics(tf.fill([1, 20], 500), Int32Array.of(3), 1);

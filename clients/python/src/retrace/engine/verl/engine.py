@@ -90,8 +90,17 @@ class VerlEngine(EngineBase):
 
     # Evaluation
 
-    def forward(self, sequences: Sequences, wanted: NDArray[np.bool_], options: ForwardOptions) -> Columns:
+    def forward(
+        self,
+        sequences: Sequences,
+        wanted: NDArray[np.bool_],
+        chosen: NDArray[np.int32],
+        options: ForwardOptions,
+    ) -> Columns:
         """Evaluate wanted tokens, of which none is the first of its sequence: float32 columns with one row for each."""
+        if chosen.shape[1] or options.top_k:
+            field = "topIds" if chosen.shape[1] else "topK"
+            raise EngineError("UNSUPPORTED", "verl's engine has logprobs of the tokens only", field)
         model = self._weights_of(options.weights)
         self._validate(sequences)
         with self._timed("forwardSeconds"):
