@@ -67,7 +67,7 @@ export class EngineRecipe {
   @IsOptional()
   @IsBoolean()
   readonly recomputeLayers?: boolean;
-  /** Whether weights and moments are in the host's memory while they are not used. On processors each process of the worker then gives up its whole copy of the parameters, in the type that it computes in, after each pass; otherwise it keeps it beside its share until the step, which takes memory and spares collecting them again. @defaultValue false */
+  /** Whether weights and moments are in the host's memory while they are not used. @defaultValue false */
   @OnlyWhere('kind', ['torch'])
   @Advanced()
   @IsOptional()

@@ -46,26 +46,6 @@ describe('checkRecipeMemory', () => {
     expect((withPairs - withAdvantages) / weights).toBeCloseTo(1, 2);
   });
 
-  it('counts the whole parameters that each of several processes of a torch worker keeps, and names what spares them', async () => {
-    const onTorch = async (...assignments: string[]) => {
-      const kind = ['engine.kind="torch"', ...assignments];
-      const recipe = resolveRecipe('frozen-lake-ppo', { assignments: [...HUGE, ...kind] });
-      const memory = await estimateRecipeMemory(recipe);
-      return { bytes: memory.totalBytes, advice: adviceFor(recipe, memory).join('\n') };
-    };
-    const alone = await onTorch();
-    const three = await onTorch('engine.processes=3');
-    const halved = await onTorch('engine.processes=3', 'engine.precision="bfloat16"');
-    const offloaded = await onTorch('engine.processes=3', 'engine.offload=true');
-    // As above; embeddings, norms and the value head add less than a hundredth.
-    const weights = 4 * 64 * (12 * 16 * 8192 + 3 * 8192 * 32_768);
-    expect((three.bytes - alone.bytes) / weights).toBeCloseTo(3, 1);
-    expect((three.bytes - alone.bytes) / (halved.bytes - alone.bytes)).toBeCloseTo(2);
-    expect(offloaded.bytes).toBe(alone.bytes);
-    expect(three.advice).toContain('set engine.offload to true');
-    expect(alone.advice + offloaded.advice).not.toContain('engine.offload');
-  });
-
   it('refuses a recipe that exceeds any machine, and lists what would help, the largest saving first', async () => {
     const recipe = resolveRecipe('frozen-lake-ppo', { assignments: HUGE });
     const { verdict, detail } = await checkRecipeMemory(recipe);

@@ -1,19 +1,11 @@
 import { totalmem } from 'node:os';
-import {
-  initialKlCoefficient,
-  longestContext,
-  needsValidator,
-  resolveEngine,
-  type Recipe,
-} from '@retrace/config';
+import { initialKlCoefficient, longestContext, needsValidator, type Recipe } from '@retrace/config';
 import { readEnvironment } from '@retrace/environment-sources';
 import {
-  countParameters,
   estimateGenerationMemory,
   estimateTrainingMemory,
   openPolicyText,
   type MemoryEstimate,
-  type TransformerConfig,
 } from '@retrace/policy';
 import { recipeModelConfig } from '@retrace/trainer';
 import { runProcesses } from '../../run/planned-processes.js';
@@ -39,8 +31,6 @@ const ROLE_BYTES = 300 * MEBIBYTE;
 
 /** Allowance for store, sink and API: about twice the figure in docs/results/memory.md after half an hour. */
 const SERVICES_BYTES = 900 * MEBIBYTE;
-
-const WHOLE_PARAMETERS = 'whole parameters in the torch worker';
 
 /** Share of the machine's memory left to the system and other programs. */
 const RESERVED_FRACTION = 0.05;
@@ -83,7 +73,6 @@ export async function estimateRecipeMemory(recipe: Recipe, numCollectors = 1): P
           },
         ]
       : []),
-    ...wholeParameters(recipe, config),
     {
       role: 'collector',
       count: own.numCollectors,
@@ -104,20 +93,6 @@ export async function estimateRecipeMemory(recipe: Recipe, numCollectors = 1): P
     roles,
     totalBytes: roles.reduce((sum, { count, estimate }) => sum + count * estimate.totalBytes, 0),
   };
-}
-
-/**
- * Counts what each of several processes of a torch worker that the trainer starts keeps beside its share, between passes, if they compute on processors:
- * all parameters, in the type that it computes in.
- */
-function wholeParameters(recipe: Recipe, config: TransformerConfig): RoleMemory[] {
-  const engine = resolveEngine(recipe);
-  const { processes = 1, precision, backend, url, offload } = engine;
-  if (engine.kind !== 'torch' || backend === 'verl' || url !== undefined) return [];
-  if (processes === 1 || offload === true) return [];
-  const bytes = countParameters(config).numParameters * (precision === 'bfloat16' ? 2 : 4);
-  const parts = [{ name: 'whole parameters', bytes }];
-  return [{ role: WHOLE_PARAMETERS, count: processes, estimate: { totalBytes: bytes, parts } }];
 }
 
 /** Checks whether all processes of the recipe fit into this machine's memory; if not, says what would help, largest saving first. */
@@ -143,7 +118,6 @@ export function adviceFor(recipe: Recipe, { roles }: RecipeMemory): string[] {
     roles.find((candidate) => candidate.role === role)?.estimate.parts.find((part) => part.name === name)
       ?.bytes ?? 0;
   const { optimizer, policy, collection } = recipe;
-  const wholeBytes = bytesOf('whole parameters', WHOLE_PARAMETERS) * (resolveEngine(recipe).processes ?? 1);
   const rowTokens = longestContext(recipe);
   const remedies: [number, string | null][] = [
     [
@@ -175,12 +149,6 @@ export function adviceFor(recipe: Recipe, { roles }: RecipeMemory): string[] {
       bytesOf('keys and values', 'collector'),
       collection.concurrentEpisodes > 1
         ? `set collection.concurrentEpisodes below ${collection.concurrentEpisodes}`
-        : null,
-    ],
-    [
-      wholeBytes,
-      wholeBytes > 0
-        ? `set engine.offload to true, unless the worker computes on GPUs: results stay the same, and its processes collect the parameters for each pass instead of keeping ${gibibytes(wholeBytes)} GiB of copies`
         : null,
     ],
     [bytesOf('weights'), 'choose a smaller model'],
