@@ -14,7 +14,7 @@ describe('checkRecipeMemory', () => {
         ),
       ),
     );
-    expect(shared.totalBytes - alone.totalBytes).toBeCloseTo(2 * alone.roles[0].estimate.totalBytes, 0);
+    expect(shared.totalBytes - alone.totalBytes).toBeCloseTo(2 * alone.roles[0].bytes, 0);
   });
 
   it('counts what every process has beside its computing once for roles that share one', async () => {
@@ -29,7 +29,7 @@ describe('checkRecipeMemory', () => {
     const bytesOf = async (name: string, ...assignments: string[]) => {
       const recipe = resolveRecipe(name, { assignments: [...HUGE, ...assignments] });
       const { roles } = await estimateRecipeMemory(recipe);
-      return roles.map(({ estimate }) => estimate.totalBytes);
+      return roles.map(({ bytes }) => bytes);
     };
     const trainerBytes = (...assignments: string[]) => bytesOf('frozen-lake-ppo', ...assignments);
     const [plain] = await trainerBytes();

@@ -16,7 +16,8 @@ interface RoleMemory {
   readonly role: string;
   readonly count: number;
   /** Of one such role: of its process, or of its part of the trainer's. */
-  readonly estimate: MemoryEstimate;
+  readonly bytes: number;
+  readonly parts: MemoryEstimate['parts'];
 }
 
 interface RecipeMemory {
@@ -63,35 +64,31 @@ export async function estimateRecipeMemory(recipe: Recipe, numCollectors = 1): P
   // A role in the trainer's process adds only what it computes with.
   const own = runProcesses(recipe, numCollectors);
   const roles = [
-    { role: 'trainer', count: 1, estimate: asRole(trainer) },
+    { role: 'trainer', count: 1, ...asRole(trainer) },
     ...(numShards > 1
       ? [
           {
             role: 'workers',
             count: numShards - 1,
-            estimate: asRole(estimateTrainingMemory(config, training)),
+            ...asRole(estimateTrainingMemory(config, training)),
           },
         ]
       : []),
     {
       role: 'collector',
       count: own.numCollectors,
-      estimate: own.isColocated ? asPart(collector) : asRole(collector),
+      ...(own.isColocated ? asPart(collector) : asRole(collector)),
     },
     {
       role: 'validator',
       count: Number(needsValidator(recipe)),
-      estimate: own.isValidatorColocated ? asPart(collector) : asRole(collector),
+      ...(own.isValidatorColocated ? asPart(collector) : asRole(collector)),
     },
-    {
-      role: 'store and API',
-      count: 1,
-      estimate: { totalBytes: SERVICES_BYTES, parts: [{ name: 'program', bytes: SERVICES_BYTES }] },
-    },
+    { role: 'store and API', count: 1, bytes: SERVICES_BYTES, parts: [] },
   ].filter(({ count }) => count > 0);
   return {
     roles,
-    totalBytes: roles.reduce((sum, { count, estimate }) => sum + count * estimate.totalBytes, 0),
+    totalBytes: roles.reduce((sum, { count, bytes }) => sum + count * bytes, 0),
   };
 }
 
@@ -101,10 +98,7 @@ export function checkRecipeMemory(recipe: Recipe): Promise<CheckResult> {
     const memory = await estimateRecipeMemory(recipe);
     const availableBytes = machineBytes() * (1 - RESERVED_FRACTION);
     const described = memory.roles
-      .map(
-        ({ role, count, estimate }) =>
-          `${role} ${count > 1 ? `${count} × ` : ''}${gibibytes(estimate.totalBytes)}`,
-      )
+      .map(({ role, count, bytes }) => `${role} ${count > 1 ? `${count} × ` : ''}${gibibytes(bytes)}`)
       .join(', ');
     const detail = `needs ${gibibytes(memory.totalBytes)} GiB at its peak (${described}); ${gibibytes(availableBytes)} GiB are available`;
     if (memory.totalBytes <= availableBytes) return { verdict: 'ok', detail };
@@ -115,8 +109,7 @@ export function checkRecipeMemory(recipe: Recipe): Promise<CheckResult> {
 /** Lists what would reduce the memory, largest saving first. */
 export function adviceFor(recipe: Recipe, { roles }: RecipeMemory): string[] {
   const bytesOf = (name: string, role = 'trainer') =>
-    roles.find((candidate) => candidate.role === role)?.estimate.parts.find((part) => part.name === name)
-      ?.bytes ?? 0;
+    roles.find((candidate) => candidate.role === role)?.parts.find((part) => part.name === name)?.bytes ?? 0;
   const { optimizer, policy, collection } = recipe;
   const rowTokens = longestContext(recipe);
   const remedies: [number, string | null][] = [
@@ -165,12 +158,12 @@ function machineBytes(): number {
   return limit > 0 && limit < totalmem() ? limit : totalmem();
 }
 
-function asRole({ parts, totalBytes }: MemoryEstimate): MemoryEstimate {
-  return { totalBytes: totalBytes + ROLE_BYTES, parts: [...parts, { name: 'role', bytes: ROLE_BYTES }] };
+/** A role with a process of its own. */
+function asRole({ parts, totalBytes }: MemoryEstimate): Pick<RoleMemory, 'bytes' | 'parts'> {
+  return { bytes: totalBytes + ROLE_BYTES, parts };
 }
 
-/** A role in the process of another, which has the program already. */
-function asPart({ parts, totalBytes }: MemoryEstimate): MemoryEstimate {
-  const programBytes = parts.find(({ name }) => name === 'program')?.bytes ?? 0;
-  return { totalBytes: totalBytes - programBytes, parts: parts.filter(({ name }) => name !== 'program') };
+/** A role in the process of another. */
+function asPart({ parts, addedBytes }: MemoryEstimate): Pick<RoleMemory, 'bytes' | 'parts'> {
+  return { bytes: addedBytes, parts };
 }
