@@ -1,5 +1,5 @@
 import { Argument, Command, InvalidArgumentError, Option } from '@commander-js/extra-typings';
-import type { EngineRecipe } from '@retrace/config';
+import { ENGINE_BACKENDS, ENGINE_KINDS, MAX_TEMPERATURE, MIN_TEMPERATURE } from '@retrace/config/choices';
 import type { BackendChoice } from '@retrace/process';
 
 /** Options of the program, which every command takes. */
@@ -61,17 +61,15 @@ export const backendOption = () =>
     'cpu',
   ] as const satisfies readonly BackendChoice[]);
 
-const ENGINE_KINDS = ['tensorflow', 'torch', 'tinker'] as const satisfies readonly EngineRecipe['kind'][];
-
 /** @param help what the engine does */
 export const engineOption = (help: string) => new Option('--engine <kind>', help).choices(ENGINE_KINDS);
 
 /** @param help what computes */
 export const engineBackendOption = (help: string) =>
-  new Option('--engine-backend <name>', help).choices([
-    'native',
-    'verl',
-  ] as const satisfies readonly EngineRecipe['backend'][]);
+  new Option('--engine-backend <name>', help).choices(ENGINE_BACKENDS);
+
+/** Reads a temperature within the bounds of a recipe. */
+export const readTemperature = numberFrom(MIN_TEMPERATURE, MAX_TEMPERATURE);
 
 /** Options that say what computes the gradients, in place of the recipe's section `engine`. */
 export const engineOptions = () => [

@@ -534,6 +534,40 @@ def test_a_worker_that_was_killed_in_mid_update_is_replaced_from_its_last_state(
         np.testing.assert_array_equal(logprobs(engine), before)
 
 
+@pytest.mark.parametrize(("given", "found"), [(None, "passive"), ("active", "active")])
+def test_threads_of_a_worker_sleep_while_they_wait_unless_its_starter_says_otherwise(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, given: str | None, found: str
+) -> None:
+    monkeypatch.delenv("OMP_WAIT_POLICY", raising=False)
+    if given is not None:
+        monkeypatch.setenv("OMP_WAIT_POLICY", given)
+    script = tmp_path / "worker.py"
+    script.write_text(PRINTS_WAIT_POLICY)
+    token = tmp_path / "token"
+    token.write_text("a token")
+    command = [sys.executable, str(script), "--token-file", str(token)]
+    said = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert said.strip() == found
+
+
+# Ends a worker where it imports torch, and prints what torch would find.
+PRINTS_WAIT_POLICY = """
+import os, sys
+from importlib.abc import MetaPathFinder
+from retrace.engine.__main__ import main
+
+class Watch(MetaPathFinder):
+    def find_spec(self, name, path=None, target=None):
+        if name == "torch":
+            print(os.environ.get("OMP_WAIT_POLICY"), flush=True)
+            os._exit(0)
+
+assert "torch" not in sys.modules
+sys.meta_path.insert(0, Watch())
+main()
+"""
+
+
 def test_a_rank_that_lost_rank_0_did_not_fail_itself() -> None:
     assert not is_own_fault(EngineError("RANK_LOST", "rank 0 of the engine is gone; start again"))
     for error in (EngineError("INVALID_REQUEST", "a"), OSError("address already in use")):

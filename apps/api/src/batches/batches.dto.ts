@@ -1,4 +1,5 @@
 import { ApiPropertyOptional } from '@nestjs/swagger';
+import { MAX_TEMPERATURE, MIN_TEMPERATURE } from '@retrace/config/choices';
 import { IsIn, IsInt, IsNumber, IsString, Length, Max, Min } from '@retrace/validation';
 import { IfGiven } from '../http/if-given.js';
 import { BodyUpdateNumber } from '../update-questions/body-update-number.js';
@@ -6,8 +7,6 @@ import { RecipeChanges } from '../update-questions/recipe-changes.dto.js';
 
 const MAX_GROUPS = 4096;
 const MAX_SEED = 2 ** 31 - 1;
-/** Bounds of a recipe. */
-const [MIN_TEMPERATURE, MAX_TEMPERATURE] = [0.01, 10];
 const MAX_WHERE_LENGTH = 10_000;
 
 export const BATCH_ORDERS = ['random', 'newest'] as const;

@@ -36,6 +36,20 @@ function newRun() {
   return { ids, started: controlEvent(ids, 'RunStarted') };
 }
 
+/** A run of one episode that has ended, and a reader by the clock of the store. */
+async function endedRun() {
+  const { ids, started } = newRun();
+  const reader = totalsReader();
+  served.store.queryMs = 1_000;
+  await served.write(
+    started,
+    ...episodeEvents({ ...ids, ordinal: 0 }),
+    controlEvent(ids, 'RunEnded') as AnyEvent,
+  );
+  vi.spyOn(performance, 'now').mockImplementation(() => served.store.nowMs);
+  return { ids, reader };
+}
+
 /** The totals of a run as the views have them. */
 async function totalsOfViews(runId: string) {
   const [episodes] = await served.fixture.client.queryRows(
@@ -114,15 +128,7 @@ it('totals of a run: are kept for ten seconds at most, and not beyond the end of
 });
 
 it('totals of a run that has ended: are read again only when the store has other rows of its episodes', async () => {
-  const { ids, started } = newRun();
-  const reader = totalsReader();
-  served.store.queryMs = 1_000;
-  await served.write(
-    started,
-    ...episodeEvents({ ...ids, ordinal: 0 }),
-    controlEvent(ids, 'RunEnded') as AnyEvent,
-  );
-  vi.spyOn(performance, 'now').mockImplementation(() => served.store.nowMs);
+  const { ids, reader } = await endedRun();
   /** After those of before are no longer answered without a look at the store. */
   const askedLater = async () => {
     served.store.nowMs += 10_001;
@@ -139,15 +145,7 @@ it('totals of a run that has ended: are read again only when the store has other
 });
 
 it('totals of a run that has ended: are read again after a minute, since a rebuild may mend rows in their places', async () => {
-  const { ids, started } = newRun();
-  const reader = totalsReader();
-  served.store.queryMs = 1_000;
-  await served.write(
-    started,
-    ...episodeEvents({ ...ids, ordinal: 0 }),
-    controlEvent(ids, 'RunEnded') as AnyEvent,
-  );
-  vi.spyOn(performance, 'now').mockImplementation(() => served.store.nowMs);
+  const { ids, reader } = await endedRun();
   const stepsAfter = async (passedMs: number) => {
     served.store.nowMs += passedMs;
     return (await reader.read([ids.runId]))(ids.runId).numSteps;

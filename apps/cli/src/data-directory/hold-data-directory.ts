@@ -3,7 +3,7 @@ import type { DataDirectory, ServerAddress } from '@retrace/process';
 import { FileLock } from '@retrace/spool/file-lock';
 import { CliError } from '../cli-error.js';
 import { dataDirectoryAt } from './environment.js';
-import { acquireLock, lockFiles } from './lock.js';
+import { acquireLock, isLocked, isShared, lockFiles } from './lock.js';
 
 /** Long enough for the children of a killed server to notice that and end. */
 const WAIT_FOR_HOLDER_MS = 30_000;
@@ -89,7 +89,7 @@ function tryToJoin(
   isWanted: (server: ServerAddress) => boolean = () => true,
 ): JoinedServer | null {
   const { held, joined } = lockFiles(directory);
-  const find = () => (FileLock.isHeld(held) ? directory.runningServer() : null);
+  const find = () => (isLocked(held) ? directory.runningServer() : null);
   const server = find();
   if (server === null || !isWanted(server)) return null;
   const lock = FileLock.share(joined);
@@ -101,7 +101,7 @@ function tryToJoin(
 
 /** Whether commands write to the log that joined a server, which need not be there any more. */
 export function isJoined(directory: DataDirectory): boolean {
-  return FileLock.isShared(lockFiles(directory).joined);
+  return isShared(lockFiles(directory).joined);
 }
 
 /**
@@ -127,7 +127,7 @@ export function requireNoneJoined(directory: DataDirectory, path: string): void 
 export async function findServer(path: string): Promise<ServerAddress | null> {
   const directory = dataDirectoryAt(path);
   const deadline = performance.now() + WAIT_FOR_HOLDER_MS;
-  while (FileLock.isHeld(lockFiles(directory).held)) {
+  while (isLocked(lockFiles(directory).held)) {
     const server = directory.runningServer();
     if (server) return server;
     if (performance.now() > deadline) {

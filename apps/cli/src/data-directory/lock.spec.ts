@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { acquireLock } from './lock.js';
+import { acquireLock, isLocked, isShared } from './lock.js';
 
 describe('acquireLock', () => {
   let directory: string;
@@ -41,5 +41,21 @@ describe('acquireLock', () => {
       code: 'DATA_DIRECTORY_UNUSABLE',
       message: expect.stringContaining(path) as string,
     });
+  });
+});
+
+describe('isLocked, isShared', () => {
+  it('say which file cannot be opened, and that a missing one has no holder', () => {
+    const directory = mkdtempSync(join(tmpdir(), 'retrace-lock-'));
+    writeFileSync(join(directory, 'file'), '');
+    const path = join(directory, 'file', 'held');
+    const fault = expect.objectContaining({
+      code: 'DATA_DIRECTORY_UNUSABLE',
+      message: expect.stringContaining(`cannot lock ${path} (ENOTDIR)`) as string,
+    }) as Error;
+    expect(() => isLocked(path)).toThrow(fault);
+    expect(() => isShared(path)).toThrow(fault);
+    expect([isLocked(join(directory, 'held')), isShared(join(directory, 'held'))]).toEqual([false, false]);
+    rmSync(directory, { recursive: true });
   });
 });

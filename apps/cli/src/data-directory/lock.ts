@@ -31,6 +31,24 @@ export async function acquireLock(path: string, { waitMs, onWait, shownAs }: Loc
   }
 }
 
+/**
+ * Whether somebody has a lock on a data directory, or on a part of it.
+ *
+ * @throws CliError `DATA_DIRECTORY_UNUSABLE` where its file can't be opened
+ */
+export function isLocked(path: string): boolean {
+  return asked(path, () => FileLock.isHeld(path));
+}
+
+/**
+ * Whether somebody has the lock that many may have.
+ *
+ * @throws CliError `DATA_DIRECTORY_UNUSABLE` where its file can't be opened
+ */
+export function isShared(path: string): boolean {
+  return asked(path, () => FileLock.isShared(path));
+}
+
 /** The locks of a data directory. */
 export function lockFiles({ root }: Pick<DataDirectory, 'root'>) {
   const lockDirectory = join(root, 'lock');
@@ -42,6 +60,14 @@ export function lockFiles({ root }: Pick<DataDirectory, 'root'>) {
     /** Of the process tree that trains a recipe, with who that is as its content. */
     recipe: (hash: string) => join(lockDirectory, `recipe-${hash}.json`),
   };
+}
+
+function asked(path: string, ask: () => boolean): boolean {
+  try {
+    return ask();
+  } catch (cause) {
+    throw unusable(path, cause);
+  }
 }
 
 function inUse(shownAs: string): CliError {

@@ -5,7 +5,7 @@ import type { ReadyMessage } from './role-process.js';
 
 interface SupervisorOptions {
   readonly log: LogStream;
-  /** Inherited by every child; see `DataDirectoryLock`. */
+  /** Inherited by every child; see `FileLock`. */
   readonly lockFileDescriptors: readonly number[];
   /** Whether others work that need none of these roles: while they do, each is started again however it ends (default: nobody does). */
   readonly othersGoOn?: () => boolean;

@@ -1,4 +1,5 @@
 import { IsIn, IsOptional, Type, ValidateNested } from '@retrace/validation';
+import { MAX_TEMPERATURE, MIN_TEMPERATURE } from './choices.js';
 import { EndpointRecipe } from './endpoint-recipe.js';
 import { Advanced, IsList, IsNullable, IsNumberFrom, IsText, IsWholeNumberFrom } from './field-rules.js';
 
@@ -42,7 +43,7 @@ export class CollectionRecipe {
   @IsWholeNumberFrom(0, 64, { unit: 'policy versions', why: 'older samples say nothing about the policy' })
   readonly maxStaleness: number = 0;
   /** Temperature of sampling in training episodes. @defaultValue 1 */
-  @IsNumberFrom(0.01, 10, { why: 'below, sampling is greedy; above, it is uniform' })
+  @IsNumberFrom(MIN_TEMPERATURE, MAX_TEMPERATURE, { why: 'below, sampling is greedy; above, it is uniform' })
   readonly temperature: number = 1;
   /**
    * Number of likeliest tokens that training episodes sample among; 0 is all. Only for algorithms that imitate (`filtered-imitation`, `best-of-n`, `awr`): for

@@ -1,9 +1,7 @@
 import { IsBoolean, IsIn, IsOptional } from '@retrace/validation';
+import { ENGINE_BACKENDS, ENGINE_KINDS, type EngineKind } from './choices.js';
 import { Advanced, IsLine, IsNumberFrom, IsOptions, IsWholeNumberFrom } from './field-rules.js';
 import { NotWith, OnlyWhere, OnlyWith } from './sibling-rules.js';
-
-export const ENGINE_KINDS = ['tensorflow', 'torch', 'tinker'] as const;
-export type EngineKind = (typeof ENGINE_KINDS)[number];
 
 /** Of `url`. */
 const STARTED = 'which names a worker that runs already';
@@ -42,8 +40,8 @@ export class EngineRecipe {
   /** For `torch`: what computes in the worker: its own model (`native`), or the FSDP engine of the package `verl`, which trains all weights of a model without a critic. @defaultValue "native" */
   @OnlyWhere('kind', ['torch'])
   @IsOptional()
-  @IsIn(['native', 'verl'])
-  readonly backend?: 'native' | 'verl';
+  @IsIn(ENGINE_BACKENDS)
+  readonly backend?: (typeof ENGINE_BACKENDS)[number];
   /** Settings of verl's engine, under the names of its `FSDPEngineConfig`, such as `fsdp_size`. */
   @OnlyWhere('backend', ['verl'])
   @Advanced()
@@ -67,7 +65,7 @@ export class EngineRecipe {
   @IsOptional()
   @IsBoolean()
   readonly recomputeLayers?: boolean;
-  /** Whether weights and moments are in the host's memory while they are not used. On processors each process of the worker then gives up its whole copy of the parameters, in the type that it computes in, after each pass; otherwise it keeps it beside its share until the step, which takes memory and spares collecting them again. @defaultValue false */
+  /** Whether weights and moments are in the host's memory while they are not used. @defaultValue false */
   @OnlyWhere('kind', ['torch'])
   @Advanced()
   @IsOptional()

@@ -1,4 +1,5 @@
 import { IsBoolean, IsOptional, Type, ValidateNested } from '@retrace/validation';
+import { MAX_TEMPERATURE, MIN_TEMPERATURE } from './choices.js';
 import { Advanced, IsList, IsNullable, IsNumberFrom, IsWholeNumberFrom } from './field-rules.js';
 import { MAX_UPDATES, UPDATES } from './update-counts.js';
 
@@ -31,7 +32,7 @@ export class EvaluationRecipe {
   readonly samplesPerTask?: number;
   /** Temperature of the sampled episodes; null is that of `collection`. @defaultValue null */
   @IsNullable()
-  @IsNumberFrom(0.01, 10, { why: 'below, sampling is greedy; above, it is uniform' })
+  @IsNumberFrom(MIN_TEMPERATURE, MAX_TEMPERATURE, { why: 'below, sampling is greedy; above, it is uniform' })
   readonly temperature?: number | null;
   /** Ends training early; null trains all updates. @defaultValue null */
   @IsNullable() @ValidateNested() @Type(() => EarlyStopRecipe) readonly earlyStop?: EarlyStopRecipe | null;

@@ -461,8 +461,7 @@ export const FIELD_WORDS: Readonly<Record<string, string>> = {
     'Peak of the device of one process in FLOP/s, as its maker states it for dense matrix products in this precision (989e12 for an H100 in bfloat16). Each update then records `perf/mfu`.',
   'engine.recomputeLayers':
     'Whether layers are computed again for the gradient instead of keeping their activations; without it, as `optimizer.recomputeLayers` says.',
-  'engine.offload':
-    "Whether weights and moments are in the host's memory while they are not used. On processors each process of the worker then gives up its whole copy of the parameters, in the type that it computes in, after each pass; otherwise it keeps it beside its share until the step, which takes memory and spares collecting them again.",
+  'engine.offload': "Whether weights and moments are in the host's memory while they are not used.",
   'engine.shardedCheckpoints':
     "Whether each process of the worker writes its own rows of weights and moments, as files of their own, in place of one process that collects all. Every engine but verl's reads them, in any number of processes.",
   compute: 'How the processes of a run compute; null is the same as `{}`.',

@@ -61,7 +61,8 @@ export function cutMicroBatches(
   wanted: ArrayLike<number>,
   maxTokens: number,
 ): MicroBatch[] {
-  const readMask = Uint8Array.from(wanted, (mark) => Number(mark !== 0));
+  const readMask = new Uint8Array(wanted.length);
+  for (let n = 0; n < readMask.length; n++) readMask[n] = Number(wanted[n] !== 0);
   for (const first of batch.sequenceOffsets) if (first < readMask.length) readMask[first] = 0;
   return packSequences(batch, { readMask, maxTokens }).map((pack) => {
     const mask = new Uint8Array(pack.tokenIds.length).fill(pack.readCells === null ? 1 : 0);

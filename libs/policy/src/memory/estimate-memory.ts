@@ -14,7 +14,9 @@ export interface MemoryPart {
 /** The peak of a process's resident memory. */
 export interface MemoryEstimate {
   readonly totalBytes: number;
-  /** From longest to shortest lived; they add up to the total. */
+  /** Added to a process that has the program already. */
+  readonly addedBytes: number;
+  /** From longest to shortest lived; with the program they add up to the total. */
   readonly parts: readonly MemoryPart[];
 }
 
@@ -61,7 +63,6 @@ export function estimateTrainingMemory(config: TransformerConfig, shape: Trainin
   // Two moments, the gradient, its copy in buckets, and a step's results; with several passes also the sum and its addend.
   const copies = (shape.accumulates ? 7.2 : 5.2) - (shape.momentsOnDisk === true ? 2 : 0);
   return sum([
-    { name: 'program', bytes: PROGRAM_BYTES },
     { name: 'weights', bytes: numParameters * BYTES_PER_VALUE },
     ...(shape.keepsReference === true
       ? [{ name: 'reference policy', bytes: numTrained * BYTES_PER_VALUE }]
@@ -86,7 +87,6 @@ export function estimateGenerationMemory(config: TransformerConfig, shape: Gener
   const passTokens = Math.min(maxSlots * maxTokens, limit);
   const perToken = 2 * numLayers * numKeyValueHeads * headDim * BYTES_PER_VALUE;
   return sum([
-    { name: 'program', bytes: PROGRAM_BYTES },
     // Twice, as while they are loaded.
     { name: 'weights', bytes: 2 * countParameters(config).numParameters * BYTES_PER_VALUE },
     { name: 'keys and values', bytes: (maxSlots + 1) * maxTokens * perToken },
@@ -152,5 +152,6 @@ function logitBytes({ vocabSize }: TransformerConfig, passTokens: number): numbe
 }
 
 function sum(parts: readonly MemoryPart[]): MemoryEstimate {
-  return { parts, totalBytes: parts.reduce((total, { bytes }) => total + bytes, 0) };
+  const addedBytes = parts.reduce((total, { bytes }) => total + bytes, 0);
+  return { parts, addedBytes, totalBytes: PROGRAM_BYTES + addedBytes };
 }

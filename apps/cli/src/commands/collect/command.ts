@@ -4,6 +4,7 @@ import {
   metricsPortOption,
   newCommand,
   numberFrom,
+  readTemperature,
   runOption,
   wholeNumber,
 } from '../../options.js';
@@ -41,7 +42,7 @@ export const collectCommand = () =>
     )
     .option('--episodes <number>', 'number of episodes', wholeNumber(1))
     .option('--seed <number>', 'seed of tasks and sampling', wholeNumber(0, 2 ** 31 - 1), 0)
-    .option('--temperature <number>', 'of sampling (default: as in training)', numberFrom(0.01, 10))
+    .option('--temperature <number>', 'of sampling (default: as in training)', readTemperature)
     .option('--top-k <number>', 'sample only among this many most likely tokens', wholeNumber(1))
     .option(
       '--top-p <share>',

@@ -1,19 +1,11 @@
 import { totalmem } from 'node:os';
-import {
-  initialKlCoefficient,
-  longestContext,
-  needsValidator,
-  resolveEngine,
-  type Recipe,
-} from '@retrace/config';
+import { initialKlCoefficient, longestContext, needsValidator, type Recipe } from '@retrace/config';
 import { readEnvironment } from '@retrace/environment-sources';
 import {
-  countParameters,
   estimateGenerationMemory,
   estimateTrainingMemory,
   openPolicyText,
   type MemoryEstimate,
-  type TransformerConfig,
 } from '@retrace/policy';
 import { recipeModelConfig } from '@retrace/trainer';
 import { runProcesses } from '../../run/planned-processes.js';
@@ -24,7 +16,8 @@ interface RoleMemory {
   readonly role: string;
   readonly count: number;
   /** Of one such role: of its process, or of its part of the trainer's. */
-  readonly estimate: MemoryEstimate;
+  readonly bytes: number;
+  readonly parts: MemoryEstimate['parts'];
 }
 
 interface RecipeMemory {
@@ -39,8 +32,6 @@ const ROLE_BYTES = 300 * MEBIBYTE;
 
 /** Allowance for store, sink and API: about twice the figure in docs/results/memory.md after half an hour. */
 const SERVICES_BYTES = 900 * MEBIBYTE;
-
-const WHOLE_PARAMETERS = 'whole parameters in the torch worker';
 
 /** Share of the machine's memory left to the system and other programs. */
 const RESERVED_FRACTION = 0.05;
@@ -73,51 +64,32 @@ export async function estimateRecipeMemory(recipe: Recipe, numCollectors = 1): P
   // A role in the trainer's process adds only what it computes with.
   const own = runProcesses(recipe, numCollectors);
   const roles = [
-    { role: 'trainer', count: 1, estimate: asRole(trainer) },
+    { role: 'trainer', count: 1, ...asRole(trainer) },
     ...(numShards > 1
       ? [
           {
             role: 'workers',
             count: numShards - 1,
-            estimate: asRole(estimateTrainingMemory(config, training)),
+            ...asRole(estimateTrainingMemory(config, training)),
           },
         ]
       : []),
-    ...wholeParameters(recipe, config),
     {
       role: 'collector',
       count: own.numCollectors,
-      estimate: own.isColocated ? asPart(collector) : asRole(collector),
+      ...(own.isColocated ? asPart(collector) : asRole(collector)),
     },
     {
       role: 'validator',
       count: Number(needsValidator(recipe)),
-      estimate: own.isValidatorColocated ? asPart(collector) : asRole(collector),
+      ...(own.isValidatorColocated ? asPart(collector) : asRole(collector)),
     },
-    {
-      role: 'store and API',
-      count: 1,
-      estimate: { totalBytes: SERVICES_BYTES, parts: [{ name: 'program', bytes: SERVICES_BYTES }] },
-    },
+    { role: 'store and API', count: 1, bytes: SERVICES_BYTES, parts: [] },
   ].filter(({ count }) => count > 0);
   return {
     roles,
-    totalBytes: roles.reduce((sum, { count, estimate }) => sum + count * estimate.totalBytes, 0),
+    totalBytes: roles.reduce((sum, { count, bytes }) => sum + count * bytes, 0),
   };
-}
-
-/**
- * Counts what each of several processes of a torch worker that the trainer starts keeps beside its share, between passes, if they compute on processors:
- * all parameters, in the type that it computes in.
- */
-function wholeParameters(recipe: Recipe, config: TransformerConfig): RoleMemory[] {
-  const engine = resolveEngine(recipe);
-  const { processes = 1, precision, backend, url, offload } = engine;
-  if (engine.kind !== 'torch' || backend === 'verl' || url !== undefined) return [];
-  if (processes === 1 || offload === true) return [];
-  const bytes = countParameters(config).numParameters * (precision === 'bfloat16' ? 2 : 4);
-  const parts = [{ name: 'whole parameters', bytes }];
-  return [{ role: WHOLE_PARAMETERS, count: processes, estimate: { totalBytes: bytes, parts } }];
 }
 
 /** Checks whether all processes of the recipe fit into this machine's memory; if not, says what would help, largest saving first. */
@@ -126,10 +98,7 @@ export function checkRecipeMemory(recipe: Recipe): Promise<CheckResult> {
     const memory = await estimateRecipeMemory(recipe);
     const availableBytes = machineBytes() * (1 - RESERVED_FRACTION);
     const described = memory.roles
-      .map(
-        ({ role, count, estimate }) =>
-          `${role} ${count > 1 ? `${count} × ` : ''}${gibibytes(estimate.totalBytes)}`,
-      )
+      .map(({ role, count, bytes }) => `${role} ${count > 1 ? `${count} × ` : ''}${gibibytes(bytes)}`)
       .join(', ');
     const detail = `needs ${gibibytes(memory.totalBytes)} GiB at its peak (${described}); ${gibibytes(availableBytes)} GiB are available`;
     if (memory.totalBytes <= availableBytes) return { verdict: 'ok', detail };
@@ -140,10 +109,8 @@ export function checkRecipeMemory(recipe: Recipe): Promise<CheckResult> {
 /** Lists what would reduce the memory, largest saving first. */
 export function adviceFor(recipe: Recipe, { roles }: RecipeMemory): string[] {
   const bytesOf = (name: string, role = 'trainer') =>
-    roles.find((candidate) => candidate.role === role)?.estimate.parts.find((part) => part.name === name)
-      ?.bytes ?? 0;
+    roles.find((candidate) => candidate.role === role)?.parts.find((part) => part.name === name)?.bytes ?? 0;
   const { optimizer, policy, collection } = recipe;
-  const wholeBytes = bytesOf('whole parameters', WHOLE_PARAMETERS) * (resolveEngine(recipe).processes ?? 1);
   const rowTokens = longestContext(recipe);
   const remedies: [number, string | null][] = [
     [
@@ -177,12 +144,6 @@ export function adviceFor(recipe: Recipe, { roles }: RecipeMemory): string[] {
         ? `set collection.concurrentEpisodes below ${collection.concurrentEpisodes}`
         : null,
     ],
-    [
-      wholeBytes,
-      wholeBytes > 0
-        ? `set engine.offload to true, unless the worker computes on GPUs: results stay the same, and its processes collect the parameters for each pass instead of keeping ${gibibytes(wholeBytes)} GiB of copies`
-        : null,
-    ],
     [bytesOf('weights'), 'choose a smaller model'],
   ];
   return remedies
@@ -197,12 +158,12 @@ function machineBytes(): number {
   return limit > 0 && limit < totalmem() ? limit : totalmem();
 }
 
-function asRole({ parts, totalBytes }: MemoryEstimate): MemoryEstimate {
-  return { totalBytes: totalBytes + ROLE_BYTES, parts: [...parts, { name: 'role', bytes: ROLE_BYTES }] };
+/** A role with a process of its own. */
+function asRole({ parts, totalBytes }: MemoryEstimate): Pick<RoleMemory, 'bytes' | 'parts'> {
+  return { bytes: totalBytes + ROLE_BYTES, parts };
 }
 
-/** A role in the process of another, which has the program already. */
-function asPart({ parts, totalBytes }: MemoryEstimate): MemoryEstimate {
-  const programBytes = parts.find(({ name }) => name === 'program')?.bytes ?? 0;
-  return { totalBytes: totalBytes - programBytes, parts: parts.filter(({ name }) => name !== 'program') };
+/** A role in the process of another. */
+function asPart({ parts, addedBytes }: MemoryEstimate): Pick<RoleMemory, 'bytes' | 'parts'> {
+  return { bytes: addedBytes, parts };
 }

@@ -1,7 +1,14 @@
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import type { PlayRequest } from './play-request.js';
 import type { PolicyPrice } from './policy-price.js';
-import { backendOption, collect, newCommand, numberFrom, wholeNumber } from '../../options.js';
+import {
+  backendOption,
+  collect,
+  newCommand,
+  numberFrom,
+  readTemperature,
+  wholeNumber,
+} from '../../options.js';
 
 const SPLITS = ['train', 'validation', 'test'] as const;
 type PlaySplit = (typeof SPLITS)[number];
@@ -48,7 +55,7 @@ export const playCommand = () =>
     .option('-n, --tasks <number>', 'tasks of each split and seed', wholeNumber(1, 1_000_000), 100)
     .option('-k, --attempts <number>', 'episodes of each task, for pass@k', wholeNumber(1, 1024), 1)
     .option('--greedy', 'take the likeliest tokens instead of sampling')
-    .option('--temperature <number>', 'of sampling (default: as in training, or 1)', numberFrom(0.01, 10))
+    .option('--temperature <number>', 'of sampling (default: as in training, or 1)', readTemperature)
     .option('--top-k <number>', 'sample only among this many most likely tokens', wholeNumber(1))
     .option(
       '--top-p <share>',

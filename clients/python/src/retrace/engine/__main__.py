@@ -26,6 +26,7 @@ def main() -> int:
     token = arguments.token_file.read_text().strip()
     if not token:
         parser.error(f"--token-file {arguments.token_file} is empty; it must hold the token")
+    let_threads_sleep()
     try:
         from .errors import EngineError
         from .group import Group
@@ -45,6 +46,14 @@ def main() -> int:
         print(f"rank {rank.group.rank}: {error}", file=sys.stderr)
         return 1
     return 0
+
+
+def let_threads_sleep() -> None:
+    """Have threads of a pass on processors sleep while they wait, where the environment says nothing else; before torch is imported.
+
+    By default they spin for some milliseconds, in which trainer, collector and the worker's server lack their core.
+    """
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 
 def watch_stdin(end: Callable[[str], None]) -> None:

@@ -74,8 +74,6 @@ class Weights:
         precision = replace(in_float32, param_dtype=compute) if options.is_bfloat16 else in_float32
         on_gpu = self._group.device.type == "cuda"
         offload = CPUOffloadPolicy() if options.offload and on_gpu else OffloadPolicy()
-        # On processors a collective takes time from computing: parameters stay whole until they change.
-        stays_whole = not on_gpu and not options.offload
         trunks = [trunk for trunk in (self.policy.model, self.policy.critic) if trunk is not None]
         layers = [layer for trunk in trunks for layer in trunk.layers]
         heads = [self.policy.value_head] if options.shape.value_head else []
@@ -86,9 +84,8 @@ class Weights:
                 mp_policy=in_float32 if module in heads else precision,
                 offload_policy=offload,
                 # One rank has everything anyway; freeing and filling again would only take time.
-                reshard_after_forward=not stays_whole and (self._group.size > 1 or module is self.policy),
+                reshard_after_forward=self._group.size > 1 or module is self.policy,
             )
-            module.set_reshard_after_backward(not stays_whole, recurse=False)
             module.set_gradient_divide_factor(1.0)
             # gloo has no other reduction with a factor.
             module.set_force_sum_reduction_for_comms(True)
@@ -167,7 +164,6 @@ class Weights:
                 f"the model in {directory} has fingerprint {found[:12]}; the trainer's has {fingerprint[:12]}",
                 "open.model.fingerprint",
             )
-        self.reshard()
         for sharded in self.all:
             if sharded.spec.is_frozen:
                 sharded.shard.copy_(self._rows(files.file_of(sharded.part), sharded))
