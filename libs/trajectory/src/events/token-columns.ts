@@ -17,10 +17,9 @@ interface TokenColumn {
 
 /**
  * The one declaration of each token column of a step. Its type in TypeScript, its rule, its form in the codec, its column builder, and what reads and
- * writes its row follow from here; its checksum does too, by its name.
+ * writes its row follow from here; its checksum and its part of the hash of a row do too.
  *
- * A new one also takes: who records it (`episode-recorder.ts`), a migration, its place
- * in the view `steps` and in the hash of a row (`row-hash.ts`); where callers may send it, a line in `token-fields.ts` of `@retrace/recording`, and its
+ * A new one also takes: who records it (`episode-recorder.ts`), a migration, its place in the view `steps`; where callers may send it, a line in `token-fields.ts` of `@retrace/recording`, and its
  * field in both clients.
  */
 export const TOKEN_COLUMNS = {
