@@ -1,10 +1,12 @@
 export {
   anthropicMessages,
+  chatMessage,
   isAnthropicMessage,
   isReasoningPart,
   reasoningOf,
   toolCall,
 } from '@retrace/client/messages';
+export type { ChatMessage, JsonObject } from '@retrace/client';
 export { isJsonObject } from '@retrace/trajectory/json';
 export type { OpenCall, Protocol, RecordedCall, SamplingDefaults, StreamReader } from './calls/protocol.js';
 export { AnswerFault } from './calls/answer-fault.js';
@@ -54,5 +56,5 @@ export type { CalledTool, ChatReply, ChatRequest, ChatTool, TextApi } from './re
 export { eventText, objectOfEvent, STREAM_END, type SseEvent } from './sse/sse-event.js';
 export { SseFrames, withData, type SseFrame } from './sse/sse-frames.js';
 export { readTokenIds } from './tokens/answered-tokens.js';
-export { knownLogprob } from './tokens/engine-tokens.js';
+export { asIds, knownLogprob, readPromptIds, readSampledIds } from './tokens/engine-tokens.js';
 export { completionTool } from './tools/tool-definitions.js';

@@ -4,7 +4,7 @@ import { isJsonObject } from '@retrace/trajectory/json';
 type Json = JsonValue | undefined;
 
 /** Objects in a list; [] for everything else. Bodies come from programs that may send anything, and are passed on as they are. */
-export function asObjects(value: Json): readonly JsonObject[] {
+export function asObjects(value: unknown): readonly JsonObject[] {
   return Array.isArray(value) ? (value as readonly JsonValue[]).filter(isJsonObject) : [];
 }
 

@@ -1,4 +1,5 @@
-import { isJsonObject, type Json } from '@retrace/trajectory';
+import { type ChatMessage, chatMessage, isJsonObject } from '@retrace/chat';
+import type { Json } from '@retrace/trajectory';
 import { known } from '../fields.js';
 import { RowFault } from '../skip.js';
 import type { WireEnd, WireMessage, WireRecord, WireStep } from '@retrace/recording';
@@ -85,7 +86,7 @@ function withCalls(step: WireStep, message: WireMessage, more: SpokenTurn['step'
   const output = newMessage({
     ...before,
     content: texts.length === 0 ? null : texts.length === 1 ? texts[0] : texts.join('\n'),
-    tool_calls: calls.length === 0 ? undefined : calls,
+    tool_calls: calls,
   });
   const merged = {
     ...step,
@@ -123,9 +124,9 @@ export function contentText(content: string | null | readonly Json[] = null): st
     .join('\n');
 }
 
-/** A message without its undefined fields. */
+/** A message as the proxy and the clients store it: without fields that are undefined or empty. */
 export function newMessage(message: {
   [K in keyof WireMessage]: WireMessage[K] | undefined;
 }): WireMessage {
-  return known(message) as WireMessage;
+  return chatMessage(message as ChatMessage) as WireMessage;
 }
