@@ -7,7 +7,7 @@ export {
   toolCall,
 } from '@retrace/client/messages';
 export type { ChatMessage, JsonObject } from '@retrace/client';
-export { isJsonObject } from '@retrace/trajectory/json';
+export { isJsonObject, parsedObject } from '@retrace/trajectory/json';
 export type { OpenCall, Protocol, RecordedCall, SamplingDefaults, StreamReader } from './calls/protocol.js';
 export { AnswerFault } from './calls/answer-fault.js';
 export type { ServerQuestion } from './calls/server-question.js';
@@ -22,7 +22,7 @@ export {
 export { LogprobsWriter, type LogprobsMode } from './completions/logprobs-writer.js';
 export { CHAT_COMPLETIONS } from './completions/chat-completions.js';
 export { COMPLETIONS, hasSeveralPrompts } from './completions/completions.js';
-export { asCount, parsedObject, asNumber, asObject, asObjects, asText } from './json/json-fields.js';
+export { asCount, asNumber, asObject, asObjects, asText } from './json/json-fields.js';
 export { MESSAGES } from './messages/messages.js';
 export { createResponses } from './responses/responses.js';
 export { DISTRIBUTION_PARAMETERS, NEUTRAL_SAMPLING, withNeutralSampling } from './sampling/sampling.js';

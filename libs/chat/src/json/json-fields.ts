@@ -42,13 +42,3 @@ export function asNumber(value: Json): number | null {
 export function asCount(value: Json): number | null {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : null;
 }
-
-/** The object that a text of JSON holds, be it a body or the data of an event; null for any other text, such as `[DONE]`. */
-export function parsedObject(text: string): JsonObject | null {
-  try {
-    const value = JSON.parse(text) as JsonValue;
-    return isJsonObject(value) ? value : null;
-  } catch {
-    return null;
-  }
-}

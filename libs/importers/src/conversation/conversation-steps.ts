@@ -1,4 +1,4 @@
-import { type ChatMessage, chatMessage, isJsonObject } from '@retrace/chat';
+import { asObjects, type ChatMessage, chatMessage, isJsonObject } from '@retrace/chat';
 import type { Json } from '@retrace/trajectory';
 import { known } from '../fields.js';
 import { RowFault } from '../skip.js';
@@ -107,21 +107,12 @@ function mergedInfo(own: Json | undefined, given: Json | undefined): Json | unde
   return isJsonObject(own) && isJsonObject(given) ? { ...given, ...own } : own;
 }
 
-/** The text of a message: its content, the texts of its parts, or its tool calls as JSON where it has no text. */
-export function messageText(message: WireMessage): string {
-  const text = contentText(message.content);
-  if (text !== '' || message.tool_calls === undefined) return text;
-  return message.tool_calls.map(({ function: { name, arguments: given } }) => `${name}(${given})`).join('\n');
-}
-
-/** The texts of a content, joined by line breaks. */
-export function contentText(content: string | null | readonly Json[] = null): string {
-  if (typeof content === 'string') return content;
-  if (content === null) return '';
-  return content
-    .map((part) => (typeof part === 'object' && part !== null && 'text' in part ? part.text : ''))
-    .filter((text) => typeof text === 'string' && text !== '')
-    .join('\n');
+/** The text of a message: its content, the texts of its parts by lines, or its calls of tools where it has no text. */
+export function messageText({ content, tool_calls: calls = [] }: WireMessage): string {
+  const parts = typeof content === 'string' ? [content] : asObjects(content).map(({ text }) => text);
+  const text = parts.filter((part) => typeof part === 'string' && part !== '').join('\n');
+  if (text !== '') return text;
+  return calls.map(({ function: { name, arguments: given } }) => `${name}(${given})`).join('\n');
 }
 
 /** A message as the proxy and the clients store it: without fields that are undefined or empty. */

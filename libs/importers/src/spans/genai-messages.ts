@@ -111,10 +111,9 @@ function ofFlattened(attributes: Attributes): CallMessages {
   const prompt = indexedEntries(attributes, 'gen_ai.prompt').map(flattenedMessage);
   const [output] = indexedEntries(attributes, 'gen_ai.completion').map(flattenedMessage);
   if (prompt.length > 0 || output !== undefined) return { input: prompt, output: output ?? null };
-  const plain = { prompt: attributes['gen_ai.prompt'], completion: attributes['gen_ai.completion'] };
   return {
-    input: looseMessages(looseJson(plain.prompt), 'user'),
-    output: looseMessages(looseJson(plain.completion), 'assistant').at(0) ?? null,
+    input: looseMessages(looseJson(attributes['gen_ai.prompt']), 'user'),
+    output: firstAnswer(looseJson(attributes['gen_ai.completion'])),
   };
 }
 
@@ -141,6 +140,8 @@ function flattenedMessage(entry: Attributes): WireMessage {
   });
 }
 
+const firstAnswer = (value: unknown): WireMessage | null => looseMessages(value, 'assistant').at(0) ?? null;
+
 function ofEvents({ events }: OtelSpan): CallMessages {
   const input: WireMessage[] = [];
   let output: WireMessage | null = null;
@@ -149,14 +150,11 @@ function ofEvents({ events }: OtelSpan): CallMessages {
     if (role !== undefined) input.push(...looseMessages([{ role, ...attributes, ...readBody(attributes) }]));
     else if (name === 'gen_ai.choice') {
       const message = looseJson(attributes.message ?? readBody(attributes).message);
-      output ??=
-        looseMessages([isJsonObject(message) ? { role: 'assistant', ...message } : message], 'assistant').at(
-          0,
-        ) ?? null;
+      output ??= firstAnswer([isJsonObject(message) ? { role: 'assistant', ...message } : message]);
     } else if (name === 'gen_ai.content.prompt') {
       input.push(...looseMessages(looseJson(attributes['gen_ai.prompt']), 'user'));
     } else if (name === 'gen_ai.content.completion') {
-      output ??= looseMessages(looseJson(attributes['gen_ai.completion']), 'assistant').at(0) ?? null;
+      output ??= firstAnswer(looseJson(attributes['gen_ai.completion']));
     }
   }
   return { input, output };

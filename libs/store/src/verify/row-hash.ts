@@ -32,50 +32,37 @@ interface AddedColumns {
   readonly columns: readonly string[];
 }
 
-/** The columns that each schema version of a kind added; versions that added none are left out. */
-const ADDED_COLUMNS: readonly AddedColumns[] = EVENT_KINDS.flatMap((kind) =>
-  Array.from({ length: SCHEMA_VERSIONS[kind] - 1 }, (_, i) => {
-    const fields = Object.values<EventFields[string]>(EVENT_FIELDS[kind]);
-    const columns = fields.flatMap(({ column, added }) =>
-      column !== null && added?.since === i + 2 ? [column] : [],
-    );
-    return { kind, version: i + 2, columns };
-  }).filter(({ columns }) => columns.length > 0),
-);
+/** The columns that each schema version of a kind added, without versions that added none. */
+const ADDED_COLUMNS: readonly AddedColumns[] = EVENT_KINDS.flatMap((kind) => {
+  const fields = Object.values<EventFields[string]>(EVENT_FIELDS[kind]);
+  return Array.from({ length: SCHEMA_VERSIONS[kind] }, (_, v) => ({
+    kind,
+    version: v + 1,
+    columns: fields.flatMap(({ column, added }) => (added?.since === v + 1 ? (column ?? []) : [])),
+  })).filter(({ columns }) => columns.length > 0);
+});
 
-/** A row that uses a column of recorded runs is hashed with all of them, those of other kinds too: they were added together. */
+/** Columns of recorded runs were added together: a row that uses one is hashed with all of them, those of other kinds too. */
 const isOfRecordedRuns = ({ kind, version }: AddedColumns): boolean =>
   (kind === 'EpisodeStarted' || kind === 'StepRecorded') && version === 2;
 
-/** Lists of columns that were added to the table later, each of which counts only in rows that use one of them. */
-const LATER_COLUMNS: readonly (readonly string[])[] = [
-  inTableOrder([
-    ...ADDED_COLUMNS.filter(isOfRecordedRuns).flatMap(({ columns }) => columns),
-    'action_valid_unknown',
-  ]),
-  ...ADDED_COLUMNS.filter((added) => !isOfRecordedRuns(added)).map(({ columns }) => inTableOrder(columns)),
+/** Lists of columns that were added to the table later, each of which counts only in rows that use one of them; in the order of the table. */
+const LATER_COLUMNS = [
+  ADDED_COLUMNS.filter(isOfRecordedRuns).flatMap(({ columns }) => [...columns, 'action_valid_unknown']),
+  ...ADDED_COLUMNS.filter((added) => !isOfRecordedRuns(added)).map(({ columns }) => columns),
   ['update_token_places', 'update_token_figures'],
-];
+].map((columns) => Object.keys(MADE).filter((column) => columns.includes(column)));
 
-function inTableOrder(columns: readonly string[]): readonly string[] {
-  return Object.keys(MADE).filter((column) => columns.includes(column));
-}
-
+const HASHED_VERSIONS = new Map<string, number>();
 /** `RunStarted` of version 2 has its fields in the JSON text, which leaves them out where a run doesn't use them. */
-const hasRowOfVersionBefore = (kind: EventKind, version: number): boolean =>
-  (kind === 'RunStarted' && version === 2) ||
-  ADDED_COLUMNS.some((added) => added.kind === kind && added.version === version);
-
-/** The schema version whose rows look like those of `version` without its columns. */
-function hashedVersion(kind: EventKind, version: number): number {
-  return hasRowOfVersionBefore(kind, version) ? hashedVersion(kind, version - 1) : version;
+for (const { kind, version } of [{ kind: 'RunStarted', version: 2 }, ...ADDED_COLUMNS]) {
+  const before = version - 1;
+  HASHED_VERSIONS.set(`('${kind}', ${version})`, HASHED_VERSIONS.get(`('${kind}', ${before})`) ?? before);
 }
 
-const HASHED_VERSIONS = EVENT_KINDS.flatMap((kind) =>
-  Array.from({ length: SCHEMA_VERSIONS[kind] }, (_, i) => i + 1)
-    .filter((version) => hashedVersion(kind, version) !== version)
-    .map((version) => `(kind, schema_version) = ('${kind}', ${version}), ${hashedVersion(kind, version)}`),
-);
+const VERSION_CASES = [...HASHED_VERSIONS]
+  .map(([of, as]) => `(kind, schema_version) = ${of}, ${as}`)
+  .join(', ');
 
 const bytesOf = (columns: readonly string[]): string => `formatRow('RowBinary', ${columns.join(', ')})`;
 
@@ -87,7 +74,7 @@ const isUnused = (column: string): string => `${column} = defaultValueOfTypeName
  */
 const ROW = `concat(
   formatRow('RowBinary', * EXCEPT (log_id, log_stream, log_partition, log_offset, untrainable, ${LATER_COLUMNS.flat().join(', ')}) REPLACE (
-    toUInt16(multiIf(${HASHED_VERSIONS.join(', ')}, schema_version)) AS schema_version)),
+    toUInt16(multiIf(${VERSION_CASES}, schema_version)) AS schema_version)),
   ${LATER_COLUMNS.map((columns) => `if(${columns.map(isUnused).join(' AND ')}, '', ${bytesOf(columns)})`).join(',\n  ')})`;
 
 /**
