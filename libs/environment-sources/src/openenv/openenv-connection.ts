@@ -1,5 +1,5 @@
 import type { WebSocket } from 'ws';
-import { isJsonObject, type JsonObject } from '@retrace/trajectory/json';
+import { isJsonObject, type JsonObject, parsedJson } from '@retrace/trajectory/json';
 import { EnvironmentSourceError } from '../errors.js';
 
 const CONNECT_TIMEOUT_MS = 10_000;
@@ -75,12 +75,7 @@ export class OpenEnvConnection {
   }
 
   private take(text: string): void {
-    let message: unknown;
-    try {
-      message = JSON.parse(text);
-    } catch {
-      message = undefined;
-    }
+    const message = parsedJson(text);
     if (!isJsonObject(message)) {
       const sent = message === undefined ? 'what is no JSON' : `${text.slice(0, 80)}, must be an object`;
       this.end(new EnvironmentSourceError('PROTOCOL_VIOLATION', `${this.url} sent ${sent}`));

@@ -1,5 +1,5 @@
 import type { WebSocket } from 'ws';
-import { isJsonObject } from '@retrace/trajectory/json';
+import { isJsonObject, parsedJson } from '@retrace/trajectory/json';
 import { EnvironmentSourceError, type EnvironmentSourceErrorCode } from '../errors.js';
 import type { HostAnswer, Request } from './messages.js';
 
@@ -88,15 +88,12 @@ export class ProtocolConnection {
   }
 
   private take(text: string): void {
-    let message: unknown;
-    try {
-      message = JSON.parse(text);
-    } catch {
-      this.breakOff(`sent what is no JSON: ${text.slice(0, 80)}`);
-      return;
-    }
+    const message = parsedJson(text);
     if (!isJsonObject(message)) {
-      this.breakOff(`sent ${text.slice(0, 80)}, must be an object`);
+      const sent = text.slice(0, 80);
+      this.breakOff(
+        message === undefined ? `sent what is no JSON: ${sent}` : `sent ${sent}, must be an object`,
+      );
       return;
     }
     const waiting = typeof message.id === 'number' ? this.waiting.get(message.id) : undefined;
