@@ -1,6 +1,6 @@
 /**
  * `node scripts/client-schemas.mjs`: writes the schemas of records into both clients, which make each record storable by them before
- * they send it. They are those of the API's document, without what only people read.
+ * they send it, and the type of the tokens of a step into the TypeScript one. They are those of the API's document, without what only people read.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -36,10 +36,31 @@ export function clientSchemaFiles() {
       text: `// Written by scripts/client-schemas.mjs.\n/** Schemas of records and of requests about runs, as the API's document has them. */\nexport const RECORD_SCHEMAS = ${json};\n`,
     },
     {
+      path: fileURLToPath(
+        new URL('../clients/typescript/src/wire/step-tokens.generated.ts', import.meta.url),
+      ),
+      text: stepTokensType(schemas.StepRecord.properties.tokens),
+    },
+    {
       path: fileURLToPath(new URL('../clients/python/src/retrace/record_schemas.json', import.meta.url)),
       text: `${json}\n`,
     },
   ];
+}
+
+/** The TypeScript type of the tokens of a step. Null is left out: a field that is unknown is missing. */
+function stepTokensType({ description, properties, required }) {
+  const fields = Object.entries(properties).map(([name, schema]) => {
+    const mark = required.includes(name) ? '' : '?';
+    return `  /** ${schema.description} */\n  readonly ${name}${mark}: ${typeOf(schema)};\n`;
+  });
+  return `// Written by scripts/client-schemas.mjs.\n/** ${description} */\nexport interface StepTokens {\n${fields.join('')}}\n`;
+}
+
+function typeOf({ items, minimum, maximum }) {
+  if (items === undefined) return minimum === 0 && maximum === 1 ? '0 | 1' : 'number';
+  const element = items.type.includes('null') ? 'number | null' : typeOf(items);
+  return element === 'number' ? 'readonly number[]' : `readonly (${element})[]`;
 }
 
 /** A schema without its texts, and with `nullable` for the type `null`. Names of properties are kept, whatever they are. */

@@ -1,11 +1,13 @@
 export {
   anthropicMessages,
+  chatMessage,
   isAnthropicMessage,
   isReasoningPart,
   reasoningOf,
   toolCall,
 } from '@retrace/client/messages';
-export { isJsonObject } from '@retrace/trajectory/json';
+export type { ChatMessage, JsonObject } from '@retrace/client';
+export { isJsonObject, parsedObject } from '@retrace/trajectory/json';
 export type { OpenCall, Protocol, RecordedCall, SamplingDefaults, StreamReader } from './calls/protocol.js';
 export { AnswerFault } from './calls/answer-fault.js';
 export type { ServerQuestion } from './calls/server-question.js';
@@ -20,7 +22,7 @@ export {
 export { LogprobsWriter, type LogprobsMode } from './completions/logprobs-writer.js';
 export { CHAT_COMPLETIONS } from './completions/chat-completions.js';
 export { COMPLETIONS, hasSeveralPrompts } from './completions/completions.js';
-export { asCount, parsedObject, asNumber, asObject, asObjects, asText } from './json/json-fields.js';
+export { asCount, asNumber, asObject, asObjects, asText } from './json/json-fields.js';
 export { MESSAGES } from './messages/messages.js';
 export { createResponses } from './responses/responses.js';
 export { DISTRIBUTION_PARAMETERS, NEUTRAL_SAMPLING, withNeutralSampling } from './sampling/sampling.js';
@@ -54,5 +56,5 @@ export type { CalledTool, ChatReply, ChatRequest, ChatTool, TextApi } from './re
 export { eventText, objectOfEvent, STREAM_END, type SseEvent } from './sse/sse-event.js';
 export { SseFrames, withData, type SseFrame } from './sse/sse-frames.js';
 export { readTokenIds } from './tokens/answered-tokens.js';
-export { knownLogprob } from './tokens/engine-tokens.js';
+export { asIds, knownLogprob, readPromptIds, readSampledIds } from './tokens/engine-tokens.js';
 export { completionTool } from './tools/tool-definitions.js';

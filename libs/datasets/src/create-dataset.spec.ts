@@ -220,6 +220,8 @@ describe('createDataset', () => {
     await expect(directory.verify('all')).resolves.toMatchObject({ name: 'all' });
     await writeFile(join(directory.path, 'all', splits[0].file), '{}\n');
     await expect(directory.verify('all')).rejects.toMatchObject({ code: 'DATASET_DAMAGED' });
+    await writeFile(join(directory.path, 'all', 'manifest.json'), '[]\n');
+    await expect(directory.read('all')).rejects.toThrow('holds no JSON object; must be the manifest');
   });
 
   it('says why a selection gives no row', async () => {

@@ -4,6 +4,7 @@ import { mkdir, mkdtemp, open, readdir, readFile, rename, rm } from 'node:fs/pro
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { pipeline } from 'node:stream/promises';
+import { parsedObject } from '@retrace/trajectory/json';
 import { DatasetError } from './dataset-error.js';
 import { readJsonl } from './files/jsonl-file.js';
 import type { DatasetManifest } from './manifest.js';
@@ -80,13 +81,19 @@ export class DatasetDirectory {
     return manifests.filter((_, m) => isIn[m]);
   }
 
-  /** @throws DatasetError `DATASET_UNKNOWN` */
+  /** @throws DatasetError `DATASET_UNKNOWN`, `DATASET_DAMAGED` where its manifest is none */
   async read(name: string): Promise<DatasetManifest> {
     requireName(name);
     const text = await readFile(join(this.path, name, MANIFEST_FILE), 'utf8').catch((cause: unknown) => {
       throw new DatasetError('DATASET_UNKNOWN', `Data set "${name}" not found in ${this.path}`, { cause });
     });
-    return JSON.parse(text) as DatasetManifest;
+    const manifest = parsedObject(text);
+    if (Array.isArray(manifest?.splits)) return manifest as unknown as DatasetManifest;
+    const found = manifest === null ? 'holds no JSON object' : 'has no list "splits"';
+    throw new DatasetError(
+      'DATASET_DAMAGED',
+      `${join(this.path, name, MANIFEST_FILE)} ${found}; must be the manifest that "dataset create" wrote`,
+    );
   }
 
   /** The run and episode of each member of each row, in order; an episode of several rows comes several times. */

@@ -1,5 +1,5 @@
 import { completionTool } from '@retrace/chat';
-import { isJsonObject, type Json } from '@retrace/trajectory';
+import { isJsonObject, type Json, parsedJson } from '@retrace/trajectory';
 import type { EpisodeFacts, StoredStep } from './stored-episode.js';
 
 /** Definitions of tools in OpenAI's shape, `{type: 'function', function: {name, description, parameters}}`. */
@@ -24,16 +24,8 @@ export function toolsField(tools: ToolDefinitions | null): { readonly tools?: To
 }
 
 function definitionsIn(value: Json | undefined): ToolDefinitions | null {
-  const list = typeof value === 'string' ? parsed(value) : value;
+  const list = typeof value === 'string' ? parsedJson(value) : value;
   if (!Array.isArray(list)) return null;
   // Parts of stored JSON, so none of their fields is undefined.
   return list.map(completionTool).filter((tool) => tool !== null) as ToolDefinitions;
-}
-
-function parsed(text: string): Json {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return null;
-  }
 }

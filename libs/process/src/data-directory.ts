@@ -12,6 +12,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { isJsonObject } from '@retrace/trajectory/json';
 import type { CheckpointStorageConfig } from './environment/checkpoint-storage.js';
 import { ProcessError } from './process-error.js';
 
@@ -211,9 +212,9 @@ export function readJson(path: string): unknown {
 }
 
 function isCredentials(value: unknown): value is Credentials {
-  if (typeof value !== 'object' || value === null) return false;
-  const fields = value as Readonly<Record<string, unknown>>;
-  return CREDENTIALS.every((name) => typeof fields[name] === 'string' && fields[name] !== '');
+  return (
+    isJsonObject(value) && CREDENTIALS.every((name) => typeof value[name] === 'string' && value[name] !== '')
+  );
 }
 
 /** Whether a process of this machine has this id, whoever's it is. */

@@ -7,7 +7,7 @@ export type * from './events/episode-events.js';
 export type * from './events/event.js';
 export { EVENT_FIELDS } from './events/event-fields.js';
 export type { ArrayType, EventField, EventFields, ValuesOf } from './fields/field.js';
-export { isJsonObject, type Json, type JsonObject } from './json/json.js';
+export { isJsonObject, parsedJson, parsedObject, type Json, type JsonObject } from './json/json.js';
 export type * from './events/lineage-events.js';
 export type * from './events/validation-events.js';
 export type * from './events/warning-events.js';

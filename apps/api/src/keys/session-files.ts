@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Injectable } from '@nestjs/common';
+import { parsedObject } from '@retrace/trajectory';
 import { ApiConfig } from '../config/api-config.js';
 
 /** A login lasts this long at most. */
@@ -83,10 +84,10 @@ function makeName(token: string): string {
 /** Null where there is no such file, and while it is being written. */
 async function readSession(file: string): Promise<Session | null> {
   try {
-    const { keyId, expiresAtMs } = JSON.parse(await readFile(file, 'utf8')) as Partial<Session>;
+    const { keyId, expiresAtMs } = parsedObject(await readFile(file, 'utf8')) ?? {};
     return typeof keyId === 'string' && typeof expiresAtMs === 'number' ? { keyId, expiresAtMs } : null;
   } catch (error) {
-    if (error instanceof SyntaxError || (error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;
   }
 }

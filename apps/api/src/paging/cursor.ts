@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { parsedJson } from '@retrace/trajectory';
 import { ProblemError } from '../problems/problem.js';
 
 /**
@@ -19,7 +20,7 @@ export function decodeCursor<const Shape extends readonly ('string' | 'number')[
   cursor: string,
   shape: Shape,
 ): { [I in keyof Shape]: Shape[I] extends 'string' ? string : number } {
-  const key = parseJson(Buffer.from(cursor, 'base64url').toString());
+  const key = parsedJson(Buffer.from(cursor, 'base64url').toString());
   if (
     !Array.isArray(key) ||
     key.length !== shape.length ||
@@ -61,12 +62,4 @@ function foreignCursor(cursor: string): ProblemError {
 /** Numbers of cursors are counts. */
 function isOfType(value: unknown, type: 'string' | 'number'): boolean {
   return type === 'number' ? Number.isSafeInteger(value) && Number(value) >= 0 : typeof value === 'string';
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

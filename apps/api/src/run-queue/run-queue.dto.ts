@@ -1,6 +1,7 @@
 import { ApiProperty, ApiPropertyOptional } from '@nestjs/swagger';
 import { IsIn, IsInt, IsString, Length, Max, Min, ValidateBy } from '@retrace/validation';
 import type { QueueItem } from '@retrace/process';
+import { isJsonObject } from '@retrace/trajectory';
 import { IfGiven } from '../http/if-given.js';
 import { Uuid } from '../http/query-decorators.js';
 import { ApiBoolean, ApiNullableText, ApiText, ApiTime, ApiWord } from '../http/properties.js';
@@ -30,7 +31,7 @@ function IsOverrides(): PropertyDecorator {
       name: 'isOverrides',
       validator: {
         validate: (value: unknown) => {
-          if (typeof value !== 'object' || value === null || Array.isArray(value)) return false;
+          if (!isJsonObject(value)) return false;
           const entries = Object.entries(value);
           return (
             entries.length <= MAX_OVERRIDES &&

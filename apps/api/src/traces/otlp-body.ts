@@ -5,6 +5,7 @@ import {
   type OtlpPartialSuccess,
   otlpSpans,
 } from '@retrace/importers';
+import { isJsonObject } from '@retrace/trajectory';
 import type { OtlpMediaType } from '../http/records-route.js';
 import { ProblemError } from '../problems/problem.js';
 
@@ -49,15 +50,11 @@ function parseJson(bytes: Buffer): unknown {
 }
 
 function findFault(message: unknown): string | null {
-  if (typeof message !== 'object' || message === null || Array.isArray(message))
+  if (!isJsonObject(message))
     return 'The body must be an ExportTraceServiceRequest: an object with "resourceSpans"';
-  const { resourceSpans = [] } = message as { readonly resourceSpans?: unknown };
+  const { resourceSpans = [] } = message;
   const isList = Array.isArray(resourceSpans);
-  if (
-    isList &&
-    resourceSpans.every((each) => typeof each === 'object' && each !== null && !Array.isArray(each))
-  )
-    return null;
+  if (isList && resourceSpans.every(isJsonObject)) return null;
   return '"resourceSpans" must be a list of objects';
 }
 

@@ -7,7 +7,7 @@ import {
 } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pipeline } from 'node:stream/promises';
-import { KIND_PATHS } from '@retrace/chat';
+import { KIND_PATHS, parsedObject } from '@retrace/chat';
 import { PageGuard } from '@retrace/page-guard';
 import { pageError, readWholeBody, RequestError, sendError, type KeyGuard } from '@retrace/gateway/serve';
 import { isRefusal } from '../run/refusal.js';
@@ -85,12 +85,8 @@ function isKindQuestion({ method, url = '/' }: IncomingMessage): boolean {
 }
 
 function modelIn(body: Buffer): string | null {
-  try {
-    const { model } = JSON.parse(body.toString()) as { readonly model?: unknown };
-    return typeof model === 'string' ? model : null;
-  } catch {
-    return null;
-  }
+  const model = parsedObject(body.toString())?.model;
+  return typeof model === 'string' ? model : null;
 }
 
 interface Forwarding {

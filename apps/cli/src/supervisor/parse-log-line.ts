@@ -1,3 +1,4 @@
+import { parsedObject } from '@retrace/trajectory/json';
 import type { LogEntry, LogLevel } from './log-stream.js';
 
 const LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
@@ -25,12 +26,7 @@ export function parseLogLine(role: string, line: string, fallback: LogLevel): Lo
 }
 
 function parseJsonLine(role: string, line: string, fallback: LogLevel): LogEntry | null {
-  let value: Record<string, unknown>;
-  try {
-    value = JSON.parse(line) as Record<string, unknown>;
-  } catch {
-    return null;
-  }
+  const value = parsedObject(line) ?? {};
   const message = value.message ?? value.msg;
   if (typeof message !== 'string') return null;
   return { role, level: LEVELS.find((name) => name === value.level) ?? fallback, message };

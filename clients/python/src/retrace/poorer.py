@@ -7,6 +7,7 @@ from typing import Any
 from retrace.errors import Problem
 from retrace.storable import poorest, storable_record, without_field
 from retrace.storable_size import RECORD_LIMITS, SizeLimits
+from retrace.token_columns import LIST_COLUMNS
 
 # Codes of refusals for what is in a record, not for its place; "REFUSED": another server than Retrace refused it.
 _OF_CONTENT = frozenset({"INVALID_REQUEST", "MALFORMED_BODY", "BODY_TOO_LARGE", "REFUSED"})
@@ -33,8 +34,8 @@ def poorer_record(record: Mapping[str, Any], problem: Problem, size_bytes: int) 
         if smaller is not None:
             return smaller
     tokens = record.get("tokens") or {}
-    if re.match(r"tokens\.routedExperts\b", problem.field or "", re.ASCII) and "routedExperts" in tokens:
-        # An earlier server does not know them, and no update reads them.
-        return {**record, "tokens": {name: v for name, v in tokens.items() if name != "routedExperts"}}
+    path = re.match(r"tokens\.(\w+)", problem.field or "", re.ASCII)
+    if path and path[1] in LIST_COLUMNS and path[1] in tokens:
+        return {**record, "tokens": {name: v for name, v in tokens.items() if name != path[1]}}
     field = re.match(r"\w*", problem.field or "", re.ASCII)
     return without_field(record, field[0] if field else "", reason) or poorest(record, [reason])

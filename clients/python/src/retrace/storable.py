@@ -10,7 +10,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from retrace.plain_values import plain
@@ -18,14 +17,13 @@ from retrace.storable_json import Changes, Json, storable_json, storable_text
 from retrace.storable_messages import storable_messages
 from retrace.storable_size import RECORD_LIMITS, REQUEST_LIMITS, SizeLimits, cut_text, fit_size
 from retrace.storable_tokens import NO_TOKENS, storable_tokens
+from retrace.token_columns import SCHEMAS
 
 Fields = dict[str, Any]
 Schema = Mapping[str, Any]
 
 IMPOSSIBLE: Any = object()
 """Says that a value can't be made to fit: it is to be left out."""
-
-SCHEMAS: dict[str, Schema] = json.loads((Path(__file__).parent / "record_schemas.json").read_text())
 
 # Fields without which a record would be another one.
 _KEPT = frozenset(

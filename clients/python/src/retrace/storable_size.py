@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from retrace.storable_json import Changes
+from retrace.token_columns import LIST_COLUMNS, REAL_COLUMNS
 
 _KIBIBYTE = 1024
 _MEBIBYTE = _KIBIBYTE**2
@@ -67,16 +68,14 @@ def fit_size(
         if not names:
             return least
         largest = max(names, key=lambda name: _most_bytes(least[name]))
-        # No update of Retrace reads the experts, so they go before all tokens do.
-        has_experts = largest == "tokens" and "routedExperts" in least["tokens"]
-        changes.note(
-            "tokens.routedExperts" if has_experts else largest, "it was left out, as it is too large"
+        # These columns go before all tokens do.
+        column = next(
+            (name for name in LIST_COLUMNS if largest == "tokens" and name in least["tokens"]), None
         )
+        changes.note(f"tokens.{column}" if column else largest, "it was left out, as it is too large")
         for fields in (rest, least):
-            if has_experts:
-                fields["tokens"] = {
-                    name: v for name, v in fields["tokens"].items() if name != "routedExperts"
-                }
+            if column:
+                fields["tokens"] = {name: v for name, v in fields["tokens"].items() if name != column}
                 continue
             del fields[largest]
             if largest in without:
@@ -126,8 +125,9 @@ def _record_bytes(record: Mapping[str, Any]) -> int:
 
 def _token_bytes(tokens: Mapping[str, Any]) -> int:
     """Return the most bytes of packed token columns. Those that a record lacks are stored too, as unknown."""
-    columns = 3 + ("rawLogprobs" in tokens) + ("entropies" in tokens)
-    return len(tokens.get("ids", [])) * (4 * columns + 1) + _integer_bytes(tokens.get("routedExperts", []))
+    columns = 3 + sum(name in tokens for name in REAL_COLUMNS if name != "logprobs")
+    lists = sum(_integer_bytes(tokens.get(name, [])) for name in LIST_COLUMNS)
+    return len(tokens.get("ids", [])) * (4 * columns + 1) + lists
 
 
 def _integer_bytes(values: list[int]) -> int:

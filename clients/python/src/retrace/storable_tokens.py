@@ -5,6 +5,7 @@ from typing import Any
 
 from retrace.plain_values import plain
 from retrace.storable_json import Changes
+from retrace.token_columns import LIST_COLUMNS, REAL_COLUMNS, TOKEN_FIELDS
 
 NO_TOKENS: dict[str, Any] = {"ids": [], "mask": [], "keptPrefix": 0}
 """In place of tokens that can't be stored: the context is empty after them, so no later step can go on from what is missing."""
@@ -15,8 +16,6 @@ _MAX_TOKENS = 4_194_304
 _MAX_REAL = 3.4e38
 # Retrace takes logprobs and entropies that a rounding error puts on the wrong side of 0.
 _TOLERANCE = 0.0009
-_COLUMNS = ("logprobs", "rawLogprobs", "entropies")
-_FIELDS = {"ids", "mask", "versions", "routedExperts", "keptPrefix", *_COLUMNS}
 
 
 def storable_tokens(value: Any, step: Any, changes: Changes) -> dict[str, Any]:
@@ -40,7 +39,7 @@ def storable_tokens(value: Any, step: Any, changes: Changes) -> dict[str, Any]:
     tokens: dict[str, Any] = {"ids": ids, "mask": mask}
     if kept is not None:
         tokens["keptPrefix"] = int(kept)
-    for name in _COLUMNS:
+    for name in REAL_COLUMNS:
         column = _column(given.get(name), mask, name, changes)
         if column is not None:
             tokens[name] = column
@@ -50,15 +49,17 @@ def storable_tokens(value: Any, step: Any, changes: Changes) -> dict[str, Any]:
             tokens["versions"] = row
         else:
             changes.note("tokens.versions", "they were left out, as they are impossible")
-    if given.get("routedExperts") is not None:
-        row = _row(given["routedExperts"], 0, _MAX_INT32)
+    for name in LIST_COLUMNS:
+        if given.get(name) is None:
+            continue
+        row = _row(given[name], 0, _MAX_INT32)
         if row == []:
-            pass
-        elif row is not None and _is_multiple(len(row), len(ids)):
-            tokens["routedExperts"] = row
+            continue
+        if row is not None and _is_multiple(len(row), len(ids)):
+            tokens[name] = row
         else:
-            changes.note("tokens.routedExperts", "they were left out, as they are impossible")
-    if any(name not in _FIELDS for name in given):
+            changes.note(f"tokens.{name}", "they were left out, as they are impossible")
+    if any(name not in TOKEN_FIELDS for name in given):
         changes.note("tokens", "an unknown field was left out")
     return tokens
 

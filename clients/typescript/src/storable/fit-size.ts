@@ -1,4 +1,5 @@
 import type { Changes } from './changes.js';
+import { LIST_COLUMNS, REAL_COLUMNS } from './token-columns.js';
 import { cutText, utf8Bytes } from './cut-text.js';
 
 /** Most that a record may take. */
@@ -52,10 +53,13 @@ export function fitSize(
     if (names.length === 0) return least;
     const sizes = names.map((name) => mostBytes(least[name]));
     const largest = names[sizes.indexOf(Math.max(...sizes))];
-    const smaller = largest === 'tokens' ? withoutExperts(least.tokens) : undefined;
-    changes.note(smaller ? 'tokens.routedExperts' : largest, 'it was left out, as it is too large');
-    rest = replaced(rest, largest, smaller ?? without[largest]);
-    least = replaced(least, largest, smaller ?? without[largest]);
+    const tokens = least.tokens as Fields;
+    // They go before all tokens do.
+    const column = largest === 'tokens' ? LIST_COLUMNS.find((name) => tokens[name] !== undefined) : undefined;
+    changes.note(column ? `tokens.${column}` : largest, 'it was left out, as it is too large');
+    const smaller = column ? replaced(tokens, column, undefined) : without[largest];
+    rest = replaced(rest, largest, smaller);
+    least = replaced(least, largest, smaller);
   }
   if (fits(rest, limits)) return rest;
   let maxBytes = LONGEST_TEXT_BYTES;
@@ -66,12 +70,6 @@ export function fitSize(
   while (!fits(cut, limits)) cut = cutFields(rest, (maxBytes /= 2));
   for (const name of Object.keys(rest)) if (cut[name] !== rest[name]) changes.note(name, 'it was cut');
   return cut;
-}
-
-/** Tokens without the experts, which no update of Retrace reads; undefined where they have none. */
-function withoutExperts(tokens: unknown): Fields | undefined {
-  const { routedExperts, ...others } = tokens as Fields;
-  return routedExperts === undefined ? undefined : others;
 }
 
 function replaced(record: Fields, name: string, value: unknown): Fields {
@@ -113,10 +111,12 @@ function recordBytes({ tokens, ...fields }: Fields): number {
 }
 
 /** Token columns are packed. Those that a record lacks are stored too, as unknown. */
-function tokenBytes({ ids, rawLogprobs, entropies, routedExperts }: Fields): number {
-  const numTokens = Array.isArray(ids) ? ids.length : 0;
-  const numColumns = 3 + Number(rawLogprobs !== undefined) + Number(entropies !== undefined);
-  return numTokens * (4 * numColumns + 1) + integerBytes(routedExperts);
+function tokenBytes(tokens: Fields): number {
+  const numTokens = Array.isArray(tokens.ids) ? tokens.ids.length : 0;
+  const optional = REAL_COLUMNS.filter((name) => name !== 'logprobs' && tokens[name] !== undefined);
+  const numColumns = 3 + optional.length;
+  const lists = LIST_COLUMNS.map((name) => integerBytes(tokens[name]));
+  return numTokens * (4 * numColumns + 1) + sum(lists);
 }
 
 /** All integers of a list take as many bytes as the largest. */

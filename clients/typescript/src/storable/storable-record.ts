@@ -6,6 +6,7 @@ import { fitSize, RECORD_LIMITS, REQUEST_LIMITS, type SizeLimits } from './fit-s
 import { RECORD_SCHEMAS } from './record-schemas.generated.js';
 import { storableMessages } from './storable-messages.js';
 import { NO_TOKENS, storableTokens } from './storable-tokens.js';
+import { LIST_COLUMNS } from './token-columns.js';
 
 /** A content that the server takes, and what had to be changed for that. */
 export interface Storable<Content> {
@@ -170,10 +171,9 @@ function withoutField(record: Fields, field: string, reason: string): Fields | n
 export function poorerRecord(record: RunRecord, fault: { field: string; reason: string }): RunRecord | null {
   const fields = record as unknown as Fields;
   const [, field = '', column = ''] = /^(\w+)(?:\.(\w+))?/.exec(fault.field) ?? [];
-  if (field === 'tokens' && column === 'routedExperts') {
-    const { routedExperts, ...tokens } = (fields.tokens ?? {}) as Fields;
-    // An earlier server does not know them, and no update reads them.
-    if (routedExperts !== undefined) return { ...fields, tokens } as unknown as RunRecord;
+  if (field === 'tokens' && LIST_COLUMNS.includes(column)) {
+    const { [column]: refused, ...tokens } = (fields.tokens ?? {}) as Fields;
+    if (refused !== undefined) return { ...fields, tokens } as unknown as RunRecord;
   }
   const poorer = withoutField(fields, field, fault.reason) ?? poorest(fields, [fault.reason]);
   return poorer as RunRecord | null;

@@ -1,5 +1,6 @@
 import type { StepTokens } from '../wire/records.js';
 import type { Changes } from './changes.js';
+import { LIST_COLUMNS, REAL_COLUMNS, TOKEN_FIELDS } from './token-columns.js';
 
 type Row = ArrayLike<unknown>;
 
@@ -9,15 +10,6 @@ const MAX_TOKENS = 4_194_304;
 const MAX_REAL = 3.4e38;
 /** The server takes logprobs and entropies that a rounding error puts on the wrong side of 0. */
 const TOLERANCE = 0.0009;
-const COLUMNS = ['logprobs', 'rawLogprobs', 'entropies'] as const;
-const FIELDS: ReadonlySet<string> = new Set([
-  'ids',
-  'mask',
-  'versions',
-  'routedExperts',
-  'keptPrefix',
-  ...COLUMNS,
-]);
 
 /** In place of tokens that can't be stored: the context is empty after them, so no later step can go on from what is missing. */
 export const NO_TOKENS: StepTokens = { ids: [], mask: [], keptPrefix: 0 };
@@ -32,7 +24,7 @@ export function storableTokens(value: unknown, step: unknown, changes: Changes):
   const given = (typeof value === 'object' && value !== null ? value : {}) as Readonly<
     Record<string, unknown>
   >;
-  const { ids, mask, keptPrefix = null, versions = null, routedExperts = null } = given;
+  const { ids, mask, keptPrefix = null, versions = null } = given;
   if (
     !isRow(ids, 0, MAX_INT32) ||
     !isRow(mask, 0, 1) ||
@@ -49,7 +41,7 @@ export function storableTokens(value: unknown, step: unknown, changes: Changes):
     mask: asList(mask),
     ...(keptPrefix !== null && { keptPrefix }),
   };
-  for (const name of COLUMNS) {
+  for (const name of REAL_COLUMNS) {
     const column = storableColumn(given[name] ?? null, mask, name, changes);
     if (column !== null) tokens[name] = column;
   }
@@ -57,13 +49,14 @@ export function storableTokens(value: unknown, step: unknown, changes: Changes):
     if (isRow(versions, -1, MAX_INT32) && versions.length === ids.length) tokens.versions = asList(versions);
     else changes.note('tokens.versions', 'they were left out, as they are impossible');
   }
-  if (routedExperts !== null && !isEmpty(routedExperts)) {
-    const isPossible = isRow(routedExperts, 0, MAX_INT32) && isMultiple(routedExperts.length, ids.length);
-    if (isPossible) tokens.routedExperts = asList(routedExperts);
-    else changes.note('tokens.routedExperts', 'they were left out, as they are impossible');
+  for (const name of LIST_COLUMNS) {
+    const lists = given[name] ?? null;
+    if (lists === null || isEmpty(lists)) continue;
+    if (isRow(lists, 0, MAX_INT32) && isMultiple(lists.length, ids.length)) tokens[name] = asList(lists);
+    else changes.note(`tokens.${name}`, 'they were left out, as they are impossible');
   }
   for (const name of Object.keys(given))
-    if (!FIELDS.has(name)) changes.note('tokens', 'an unknown field was left out');
+    if (!TOKEN_FIELDS.includes(name)) changes.note('tokens', 'an unknown field was left out');
   return tokens as unknown as StepTokens;
 }
 
@@ -71,7 +64,7 @@ export function storableTokens(value: unknown, step: unknown, changes: Changes):
 function storableColumn(
   column: unknown,
   mask: Row,
-  name: (typeof COLUMNS)[number],
+  name: string,
   changes: Changes,
 ): readonly (number | null)[] | null {
   if (column === null) return null;

@@ -1,3 +1,7 @@
+import type { StepTokens } from './step-tokens.generated.js';
+
+export type { StepTokens };
+
 /** Any JSON value; a field that is `undefined` is left out. */
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | JsonObject;
 export interface JsonObject {
@@ -43,21 +47,6 @@ export interface TokenUsage {
   readonly outputTokens?: number | null;
   readonly reasoningTokens?: number | null;
   readonly costUsd?: number | null;
-}
-
-/** The tokens that a step appended to the context: the rest of the prompt, then the sampled ones. All lists but `routedExperts` are as long as `ids`. */
-export interface StepTokens {
-  readonly ids: readonly number[];
-  /** 1 = sampled by the agent, 0 = given to it. */
-  readonly mask: readonly (0 | 1)[];
-  readonly logprobs?: readonly (number | null)[];
-  readonly rawLogprobs?: readonly (number | null)[];
-  readonly entropies?: readonly (number | null)[];
-  readonly versions?: readonly number[];
-  /** Experts that a mixture-of-experts model sent each token to: as many for each token (layers × top-k), one token after the other. */
-  readonly routedExperts?: readonly number[];
-  /** Tokens of the context so far that come before `ids`; default: all. */
-  readonly keptPrefix?: number;
 }
 
 export interface Sampling {

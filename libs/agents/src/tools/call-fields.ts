@@ -1,4 +1,4 @@
-import { isJsonObject } from '@retrace/trajectory/json';
+import { isJsonObject, parsedJson } from '@retrace/trajectory/json';
 
 /** A call as an agent wrote it, before its tool's schema is looked at. */
 export interface WrittenCall {
@@ -23,7 +23,7 @@ export function looseCall(value: unknown): WrittenCall | null {
   if (isJsonObject(value.function)) return looseCall(value.function);
   const name = value.name ?? value.function_name ?? value.tool;
   const given = value.arguments ?? value.parameters ?? value.args ?? {};
-  const values = typeof given === 'string' ? objectIn(given) : given;
+  const values = typeof given === 'string' ? parsedJson(given) : given;
   return typeof name === 'string' && isJsonObject(values) ? { name: name.trim(), arguments: values } : null;
 }
 
@@ -31,12 +31,4 @@ export function looseCall(value: unknown): WrittenCall | null {
 export function callValues(value: unknown): readonly unknown[] {
   if (Array.isArray(value)) return value;
   return isJsonObject(value) && Array.isArray(value.tool_calls) ? value.tool_calls : [value];
-}
-
-function objectIn(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
 }

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import type { Ajv, ErrorObject, ValidateFunction } from 'ajv';
+import { isJsonObject, parsedObject } from '@retrace/trajectory/json';
 import type { ToolCall, ToolSchema } from '../action-format.js';
 import { AgentFormatError } from '../errors.js';
 import { ActionTemplate } from './action-template.js';
@@ -109,12 +110,8 @@ function newAjv(coerce: boolean): Ajv {
 }
 
 function readArguments(action: string, name: string): Readonly<Record<string, unknown>> | null {
-  try {
-    const call = JSON.parse(action) as Partial<ToolCall> | null;
-    return call?.name === name && typeof call.arguments === 'object' ? call.arguments : null;
-  } catch {
-    return null;
-  }
+  const call = parsedObject(action);
+  return call?.name === name && isJsonObject(call.arguments) ? call.arguments : null;
 }
 
 function argumentProblem(name: string, error: ErrorObject | undefined): string {

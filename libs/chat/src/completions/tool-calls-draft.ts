@@ -1,5 +1,6 @@
 import type { JsonObject, JsonValue } from '@retrace/client';
-import { parsedObject, asNumber, asObject, asText } from '../json/json-fields.js';
+import { parsedObject } from '@retrace/trajectory/json';
+import { asNumber, asObject, asText } from '../json/json-fields.js';
 
 /** A tool call that grows. */
 interface CallDraft {

@@ -4,7 +4,7 @@ import { isJsonObject } from '@retrace/trajectory/json';
 type Json = JsonValue | undefined;
 
 /** Objects in a list; [] for everything else. Bodies come from programs that may send anything, and are passed on as they are. */
-export function asObjects(value: Json): readonly JsonObject[] {
+export function asObjects(value: unknown): readonly JsonObject[] {
   return Array.isArray(value) ? (value as readonly JsonValue[]).filter(isJsonObject) : [];
 }
 
@@ -41,14 +41,4 @@ export function asNumber(value: Json): number | null {
 /** A whole number, at least 0; null for everything else. */
 export function asCount(value: Json): number | null {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : null;
-}
-
-/** The object that a text of JSON holds, be it a body or the data of an event; null for any other text, such as `[DONE]`. */
-export function parsedObject(text: string): JsonObject | null {
-  try {
-    const value = JSON.parse(text) as JsonValue;
-    return isJsonObject(value) ? value : null;
-  } catch {
-    return null;
-  }
 }

@@ -1,5 +1,5 @@
 import type { JsonObject } from '@retrace/client';
-import { parsedObject } from '../json/json-fields.js';
+import { parsedObject } from '@retrace/trajectory/json';
 
 /** One server-sent event; the lines of its data are joined by newlines. */
 export interface SseEvent {

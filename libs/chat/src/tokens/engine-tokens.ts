@@ -86,9 +86,9 @@ export function knownLogprob(value: unknown): number | null {
 }
 
 /** A list of token ids; null for anything else. */
-export function asIds(value: JsonValue | undefined): readonly number[] | null {
+export function asIds(value: unknown): readonly number[] | null {
   if (!Array.isArray(value)) return null;
-  const ids = value as readonly JsonValue[];
+  const ids: readonly unknown[] = value;
   return ids.every((id) => typeof id === 'number' && Number.isInteger(id) && id >= 0)
     ? (ids as number[])
     : null;

@@ -1,4 +1,4 @@
-import { isJsonObject } from '@retrace/trajectory';
+import { parsedObject } from '@retrace/trajectory';
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Values of an action that is one field, where there are at most so many. */
@@ -29,13 +29,8 @@ export class ActionSchema {
   parse(text: string): Fields | null {
     const label = text.lastIndexOf('Action:');
     const body = (label === -1 ? text : text.slice(label + 'Action:'.length)).trim();
-    try {
-      const parsed = JSON.parse(body) as unknown;
-      if (isJsonObject(parsed)) return parsed;
-    } catch {
-      // The value of a field, then.
-    }
-    if (this.only === null) return null;
+    const parsed = parsedObject(body);
+    if (parsed !== null || this.only === null) return parsed;
     const [name, schema] = this.only;
     const value = parseValue(body, schema.type);
     return value === undefined ? null : { [name]: value };

@@ -1,18 +1,14 @@
 import type { WebSocket } from 'ws';
+import { isJsonObject, type JsonObject, parsedJson } from '@retrace/trajectory/json';
 import { EnvironmentSourceError } from '../errors.js';
 
 const CONNECT_TIMEOUT_MS = 10_000;
 const MAX_MESSAGE_BYTES = 100 * 2 ** 20;
 
-interface Message {
-  readonly type?: unknown;
-  readonly data?: Readonly<Record<string, unknown>>;
-}
-
 /** One session on an OpenEnv server: a WebSocket of its own. Its messages have no ids, so one request is under way at a time. */
 export class OpenEnvConnection {
   private waiting: {
-    readonly resolve: (message: Message) => void;
+    readonly resolve: (message: JsonObject) => void;
     readonly reject: (error: Error) => void;
   } | null = null;
   /** Reason for which the session is over; an error that came unasked, such as that the server is full. */
@@ -58,7 +54,7 @@ export class OpenEnvConnection {
    * @throws EnvironmentSourceError `SERVER_FULL` for CAPACITY_REACHED; `SERVER_REFUSED` with the server's words
    */
   async ask(type: 'reset' | 'step', data: object): Promise<Readonly<Record<string, unknown>>> {
-    const message = await new Promise<Message>((resolve, reject) => {
+    const message = await new Promise<JsonObject>((resolve, reject) => {
       if (this.ending) {
         reject(this.ending);
         return;
@@ -67,7 +63,7 @@ export class OpenEnvConnection {
       this.waiting = { resolve, reject };
       this.socket.send(JSON.stringify({ type, data }));
     });
-    if (message.type === 'observation' && message.data) return message.data;
+    if (message.type === 'observation' && isJsonObject(message.data)) return message.data;
     if (message.type === 'error') throw this.refusal(message);
     const shown = JSON.stringify(message.type);
     throw new EnvironmentSourceError('PROTOCOL_VIOLATION', `${this.url} answered ${type} with ${shown}`);
@@ -79,11 +75,10 @@ export class OpenEnvConnection {
   }
 
   private take(text: string): void {
-    let message: Message;
-    try {
-      message = JSON.parse(text) as Message;
-    } catch {
-      this.end(new EnvironmentSourceError('PROTOCOL_VIOLATION', `${this.url} sent what is no JSON`));
+    const message = parsedJson(text);
+    if (!isJsonObject(message)) {
+      const sent = message === undefined ? 'what is no JSON' : `${text.slice(0, 80)}, must be an object`;
+      this.end(new EnvironmentSourceError('PROTOCOL_VIOLATION', `${this.url} sent ${sent}`));
       this.socket.terminate();
       return;
     }
@@ -93,7 +88,8 @@ export class OpenEnvConnection {
     else if (message.type === 'error') this.ending = this.refusal(message);
   }
 
-  private refusal({ data = {} }: Message): EnvironmentSourceError {
+  private refusal(message: JsonObject): EnvironmentSourceError {
+    const data = isJsonObject(message.data) ? message.data : {};
     const code = data.code === 'CAPACITY_REACHED' ? 'SERVER_FULL' : 'SERVER_REFUSED';
     return new EnvironmentSourceError(
       code,

@@ -1,4 +1,5 @@
 import type { WebSocket } from 'ws';
+import { isJsonObject, parsedJson } from '@retrace/trajectory/json';
 import { EnvironmentSourceError, type EnvironmentSourceErrorCode } from '../errors.js';
 import type { HostAnswer, Request } from './messages.js';
 
@@ -87,11 +88,12 @@ export class ProtocolConnection {
   }
 
   private take(text: string): void {
-    let message: { readonly id?: unknown } & HostAnswer;
-    try {
-      message = JSON.parse(text) as typeof message;
-    } catch {
-      this.breakOff(`sent what is no JSON: ${text.slice(0, 80)}`);
+    const message = parsedJson(text);
+    if (!isJsonObject(message)) {
+      const sent = text.slice(0, 80);
+      this.breakOff(
+        message === undefined ? `sent what is no JSON: ${sent}` : `sent ${sent}, must be an object`,
+      );
       return;
     }
     const waiting = typeof message.id === 'number' ? this.waiting.get(message.id) : undefined;
@@ -100,7 +102,7 @@ export class ProtocolConnection {
       return;
     }
     this.waiting.delete(message.id as number);
-    waiting.resolve(message);
+    waiting.resolve(message as unknown as HostAnswer);
   }
 
   private breakOff(what: string): void {

@@ -66,6 +66,7 @@ describe('an environment on a server of Retrace’s protocol', () => {
   it.each([
     ['answers another request', 'otherId', 'PROTOCOL_VIOLATION', 'which no open request has'],
     ['sends what is no JSON', 'noJson', 'PROTOCOL_VIOLATION', 'sent what is no JSON: <html>'],
+    ['sends JSON that is no object', 'noObject', 'PROTOCOL_VIOLATION', 'sent null, must be an object'],
     [
       'answers with another type',
       'otherType',

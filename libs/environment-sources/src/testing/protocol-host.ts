@@ -5,7 +5,7 @@ import { WebSocketServer, type WebSocket } from 'ws';
 import type { Request } from '../protocol/messages.js';
 
 /** Deed of a host instead of its answer. */
-type Fault = 'otherId' | 'noJson' | 'otherType' | 'hangUp' | null;
+type Fault = 'otherId' | 'noJson' | 'noObject' | 'otherType' | 'hangUp' | null;
 
 /** Hosts a built-in environment on Retrace's protocol, on a free port; a fault can be set for the next steps. */
 export class ProtocolHost {
@@ -48,8 +48,8 @@ export class ProtocolHost {
       socket.terminate();
       return;
     }
-    if (fault === 'noJson') {
-      socket.send('<html>');
+    if (fault === 'noJson' || fault === 'noObject') {
+      socket.send(fault === 'noJson' ? '<html>' : 'null');
       return;
     }
     const answer = await this.answer(request).catch((error: unknown) => ({

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { looseMessages } from '../spans/loose-messages.js';
-import { chatMessage } from './chat-message.js';
+import { readChatMessage } from './chat-message.js';
 
 /** Messages and the reasoning that every reader finds in them. */
 const VECTORS = new URL('../../../../clients/vectors/reasoning.json', import.meta.url);
@@ -13,7 +13,9 @@ describe('the reasoning of a message', () => {
   it.each(
     JSON.parse(readFileSync(VECTORS, 'utf8')) as { name: string; message: object; reasoning: string }[],
   )('is that of the vectors: $name', ({ message, reasoning }) => {
-    expect(chatMessage({ role: 'assistant', ...message }, 'message').reasoning_content ?? '').toBe(reasoning);
+    expect(readChatMessage({ role: 'assistant', ...message }, 'message').reasoning_content ?? '').toBe(
+      reasoning,
+    );
   });
 
   it.each<[string, Readonly<Record<string, unknown>>]>([
@@ -29,13 +31,13 @@ describe('the reasoning of a message', () => {
     // Chats keep their parts, traces join them.
     const content = Array.isArray(fields.content) ? [ANSWER] : '4';
     const imported = { role: 'assistant', content, reasoning_content: TEXT };
-    expect(chatMessage(message, 'message')).toEqual(imported);
+    expect(readChatMessage(message, 'message')).toEqual(imported);
     expect(looseMessages([message])).toEqual([{ ...imported, content: '4' }]);
   });
 
   it('may be all of the answer', () => {
     const message = { role: 'assistant', content: [{ type: 'thinking', thinking: TEXT }] };
-    expect(chatMessage(message, 'message')).toEqual({
+    expect(readChatMessage(message, 'message')).toEqual({
       role: 'assistant',
       content: null,
       reasoning_content: TEXT,
@@ -49,6 +51,10 @@ describe('the reasoning of a message', () => {
       ANSWER,
     ];
     const message = { role: 'assistant', reasoning: TEXT, content };
-    expect(chatMessage(message, 'message')).toEqual({ role: 'assistant', reasoning_content: TEXT, content });
+    expect(readChatMessage(message, 'message')).toEqual({
+      role: 'assistant',
+      reasoning_content: TEXT,
+      content,
+    });
   });
 });

@@ -1,18 +1,17 @@
 import { toolCall } from '@retrace/chat';
 import { writeJson } from '@retrace/rows';
 import { isJsonObject, type Json } from '@retrace/trajectory';
-import { asFields, asList, asText, isMissing, json } from '../fields.js';
+import { asFields, asList, asText, isMissing, json, known } from '../fields.js';
 import { RowFault } from '../skip.js';
 import type { WireMessage, WireToolCall } from '@retrace/recording';
-import { newMessage } from './conversation-steps.js';
 import { readReasoningText, withoutReasoning } from './reasoning.js';
 
 /** Fields of an OpenAI message that are taken; others, such as a weight, belong to their format. */
-export function chatMessage(value: unknown, name: string): WireMessage {
+export function readChatMessage(value: unknown, name: string): WireMessage {
   const fields = asFields(value, name);
   const { tool_calls: calls } = fields;
   const reasoning = readReasoningText(fields);
-  return newMessage({
+  return known({
     role: asText(fields.role, `${name}.role`),
     content: contentWithout(chatContent(fields.content, `${name}.content`), reasoning),
     name: optionalText(fields.name),
@@ -23,7 +22,7 @@ export function chatMessage(value: unknown, name: string): WireMessage {
         ),
     tool_call_id: optionalText(fields.tool_call_id),
     reasoning_content: reasoning,
-  });
+  }) as WireMessage;
 }
 
 /** @throws RowFault `WRONG_TYPE` for what is neither a text, a list of parts nor missing */

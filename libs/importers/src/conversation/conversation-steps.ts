@@ -1,4 +1,5 @@
-import { isJsonObject, type Json } from '@retrace/trajectory';
+import { asObjects, type ChatMessage, chatMessage, isJsonObject } from '@retrace/chat';
+import type { Json } from '@retrace/trajectory';
 import { known } from '../fields.js';
 import { RowFault } from '../skip.js';
 import type { WireEnd, WireMessage, WireRecord, WireStep } from '@retrace/recording';
@@ -85,7 +86,7 @@ function withCalls(step: WireStep, message: WireMessage, more: SpokenTurn['step'
   const output = newMessage({
     ...before,
     content: texts.length === 0 ? null : texts.length === 1 ? texts[0] : texts.join('\n'),
-    tool_calls: calls.length === 0 ? undefined : calls,
+    tool_calls: calls,
   });
   const merged = {
     ...step,
@@ -106,26 +107,17 @@ function mergedInfo(own: Json | undefined, given: Json | undefined): Json | unde
   return isJsonObject(own) && isJsonObject(given) ? { ...given, ...own } : own;
 }
 
-/** The text of a message: its content, the texts of its parts, or its tool calls as JSON where it has no text. */
-export function messageText(message: WireMessage): string {
-  const text = contentText(message.content);
-  if (text !== '' || message.tool_calls === undefined) return text;
-  return message.tool_calls.map(({ function: { name, arguments: given } }) => `${name}(${given})`).join('\n');
+/** The text of a message: its content, the texts of its parts by lines, or its calls of tools where it has no text. */
+export function messageText({ content, tool_calls: calls = [] }: WireMessage): string {
+  const parts = typeof content === 'string' ? [content] : asObjects(content).map(({ text }) => text);
+  const text = parts.filter((part) => typeof part === 'string' && part !== '').join('\n');
+  if (text !== '') return text;
+  return calls.map(({ function: { name, arguments: given } }) => `${name}(${given})`).join('\n');
 }
 
-/** The texts of a content, joined by line breaks. */
-export function contentText(content: string | null | readonly Json[] = null): string {
-  if (typeof content === 'string') return content;
-  if (content === null) return '';
-  return content
-    .map((part) => (typeof part === 'object' && part !== null && 'text' in part ? part.text : ''))
-    .filter((text) => typeof text === 'string' && text !== '')
-    .join('\n');
-}
-
-/** A message without its undefined fields. */
+/** A message as the proxy and the clients store it: without fields that are undefined or empty. */
 export function newMessage(message: {
   [K in keyof WireMessage]: WireMessage[K] | undefined;
 }): WireMessage {
-  return known(message) as WireMessage;
+  return chatMessage(message as ChatMessage) as WireMessage;
 }

@@ -1,4 +1,4 @@
-import { isJsonObject } from '@retrace/trajectory';
+import { asObjects } from '@retrace/chat';
 import { looseJson, looseText } from '../fields.js';
 import type { WireMessage } from '@retrace/recording';
 import { newToolCall } from './chat-message.js';
@@ -49,14 +49,14 @@ export function spokenMessage(speaker: string, text: string): WireMessage {
 /** The agent's message of a text that has a call, or a list of calls, as JSON: `{name, arguments}`; another text is its content. */
 function callMessage(text: string): WireMessage {
   const parsed = looseJson(text);
-  const calls = (Array.isArray(parsed) ? parsed : [parsed]).filter(isJsonObject);
+  const calls = asObjects([parsed].flat());
   const toolCalls = calls.flatMap(({ name, arguments: given, id }) =>
     typeof name === 'string' ? [newToolCall({ id: looseText(id) ?? '', name, given })] : [],
   );
   return newMessage({
     role: 'assistant',
     content: toolCalls.length === 0 ? text : null,
-    tool_calls: toolCalls.length === 0 ? undefined : toolCalls,
+    tool_calls: toolCalls,
   });
 }
 

@@ -1,4 +1,11 @@
-import { completionCounts, isJsonObject, asObject } from '@retrace/chat';
+import {
+  asObject,
+  isJsonObject,
+  completionCounts,
+  type JsonObject,
+  readPromptIds,
+  readSampledIds,
+} from '@retrace/chat';
 import { statedSampling } from '../conversation/stated-sampling.js';
 import { asFields, type Fields, known, looseNumber, looseText } from '../fields.js';
 import { episodeName, type ImportFormat } from '../format.js';
@@ -38,7 +45,7 @@ export const agentLightningEvents: ImportFormat = {
 };
 
 function readNode(event: Fields, index: number): TraceNode {
-  const data = isJsonObject(event.data) ? event.data : {};
+  const data = asObject(event.data);
   const isCall = event.event_type === 'model_request';
   const endUs = timeOfSeconds(event.timestamp);
   const latencyMs = looseNumber(data.latency_ms);
@@ -86,9 +93,9 @@ function readReward(data: Fields, id: string): TraceReward[] {
 }
 
 function readCall(data: Fields): ModelCall {
-  const request = isJsonObject(data.request) ? data.request : {};
+  const request = asObject(data.request);
   const asked: Fields = { ...request, ...asObject(data.adjusted_params) };
-  const response = hasFailed(data) || !isJsonObject(data.response) ? {} : data.response;
+  const response = hasFailed(data) ? {} : asObject(data.response);
   const [choice]: unknown[] = Array.isArray(response.choices) ? response.choices : [];
   const output = isJsonObject(choice) ? looseMessages(choice.message ?? choice.text, 'assistant') : [];
   const usage = isJsonObject(response.usage) ? response.usage : isJsonObject(data.usage) ? data.usage : null;
@@ -113,17 +120,14 @@ function readCall(data: Fields): ModelCall {
   };
 }
 
-/** vLLM puts the prompt's ids beside the choices and the completion's into each; SGLang puts both into the choice. */
-function findTokens(response: Fields, choice: Fields, version: number | undefined): CallTokens | null {
-  const prompt = readIds(response.prompt_token_ids ?? choice.prompt_token_ids);
-  const completion = readIds(choice.token_ids ?? choice.response_token_ids);
-  if (prompt === null || completion === null) return null;
+function findTokens(
+  response: JsonObject,
+  choice: JsonObject,
+  version: number | undefined,
+): CallTokens | null {
+  const prompt = readPromptIds(response);
+  const completion = readSampledIds(choice);
+  if (!prompt?.length || !completion?.length) return null;
   const logprobs = contentLogprobs(asObject(choice.logprobs).content, completion.length);
   return { prompt, completion, logprobs, version: version ?? null };
-}
-
-function readIds(value: unknown): readonly number[] | null {
-  return Array.isArray(value) && value.length > 0 && value.every((id) => Number.isInteger(id))
-    ? (value as number[])
-    : null;
 }

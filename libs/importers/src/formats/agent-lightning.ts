@@ -1,4 +1,4 @@
-import { isJsonObject } from '@retrace/trajectory';
+import { asObject, asObjects, isJsonObject } from '@retrace/chat';
 import { asFields, type Fields, known, looseNumber, looseText } from '../fields.js';
 import { episodeName, type ImportFormat } from '../format.js';
 import { newestVersions } from '../rows/newest-versions.js';
@@ -43,9 +43,8 @@ export function attemptKey(row: Fields): string | null {
 }
 
 function readSpan(span: Fields, index: number): OtelSpan {
-  const status = isJsonObject(span.status) ? span.status : {};
-  const resource =
-    isJsonObject(span.resource) && isJsonObject(span.resource.attributes) ? span.resource.attributes : {};
+  const status = asObject(span.status);
+  const resource = asObject(asObject(span.resource).attributes);
   return {
     traceId: looseText(span.trace_id) ?? '',
     spanId: looseText(span.span_id) ?? `row-${index}`,
@@ -53,13 +52,11 @@ function readSpan(span: Fields, index: number): OtelSpan {
     name: looseText(span.name) ?? '',
     startUs: timeOfSeconds(span.start_time),
     endUs: timeOfSeconds(span.end_time),
-    attributes: isJsonObject(span.attributes) ? span.attributes : {},
-    events: Array.isArray(span.events)
-      ? span.events.filter(isJsonObject).map((event) => ({
-          name: looseText(event.name) ?? '',
-          attributes: isJsonObject(event.attributes) ? event.attributes : {},
-        }))
-      : [],
+    attributes: asObject(span.attributes),
+    events: asObjects(span.events).map((event) => ({
+      name: looseText(event.name) ?? '',
+      attributes: asObject(event.attributes),
+    })),
     isError: status.status_code === 'ERROR',
     statusMessage: looseText(status.description) ?? '',
     sequence: looseNumber(span.sequence_id) ?? 0,

@@ -1,3 +1,4 @@
+import { asObject } from '@retrace/chat';
 import {
   type AtifRetraceEpisode,
   type AtifRetraceStep,
@@ -208,18 +209,11 @@ function readMessage(step: Fields, name: string): WireMessage {
     role: source === 'agent' ? 'assistant' : source,
     content: typeof content === 'string' || content === null ? content : content.map(contentPart),
     reasoning_content: looseText(step.reasoning_content),
-    tool_calls:
-      calls.length === 0
-        ? undefined
-        : calls.map((value, index) => {
-            const call = asFields(value, `${name}.tool_calls[${index}]`);
-            const called = asText(call.function_name, `${name}.tool_calls[${index}].function_name`);
-            return newToolCall({
-              id: looseText(call.tool_call_id) ?? '',
-              name: called,
-              given: call.arguments,
-            });
-          }),
+    tool_calls: calls.map((value, index) => {
+      const call = asFields(value, `${name}.tool_calls[${index}]`);
+      const called = asText(call.function_name, `${name}.tool_calls[${index}].function_name`);
+      return newToolCall({ id: looseText(call.tool_call_id) ?? '', name: called, given: call.arguments });
+    }),
   });
 }
 
@@ -259,9 +253,9 @@ function makeEnd(carried: AtifRetraceEpisode, episode: string, { records, rest }
 }
 
 function findMetadata(root: Fields, agent: Fields, carried: AtifRetraceEpisode): Json | undefined {
-  const { retrace: _, ...extra } = isJsonObject(root.extra) ? root.extra : {};
+  const { retrace: _, ...extra } = asObject(root.extra);
   const metadata = known({
-    ...(isJsonObject(carried.metadata) ? carried.metadata : {}),
+    ...asObject(carried.metadata),
     sessionId: looseText(root.session_id),
     agentVersion: looseText(agent.version),
     tools: agent.tool_definitions ?? undefined,
@@ -274,6 +268,5 @@ function findMetadata(root: Fields, agent: Fields, carried: AtifRetraceEpisode):
 
 /** `extra.retrace` of an object; empty where it is missing. The recording contract checks its values. */
 function carriedBy<T extends object>(fields: Fields): T {
-  const carried = isJsonObject(fields.extra) ? fields.extra.retrace : undefined;
-  return (isJsonObject(carried) ? carried : {}) as T;
+  return asObject(asObject(fields.extra).retrace) as T;
 }

@@ -1,12 +1,11 @@
-import { isJsonObject } from '@retrace/trajectory';
+import { asObject, isJsonObject } from '@retrace/chat';
 import { writeJson } from '@retrace/rows';
-import { newToolCall } from '../conversation/chat-message.js';
 import { statedSampling } from '../conversation/stated-sampling.js';
 import { type Fields, isMissing, known, looseJson, looseNumber, looseText } from '../fields.js';
 import { episodeName, type ImportFormat } from '../format.js';
 import { groupedBy } from '../rows/grouped-by.js';
 import { newestVersions } from '../rows/newest-versions.js';
-import { looseMessages } from '../spans/loose-messages.js';
+import { looseCalls, looseMessages } from '../spans/loose-messages.js';
 import { readToolDefinitions } from '../spans/offered-tools.js';
 import { traceRecords } from '../spans/trace-records.js';
 import type { ModelCall, TraceNode, TraceReward } from '../spans/trace-node.js';
@@ -120,8 +119,8 @@ function readNode(row: Fields, scores: readonly ObservationScore[]): TraceNode {
 }
 
 function readCall(row: Fields): ModelCall {
-  const usage = isJsonObject(field(row, 'usage_details')) ? (field(row, 'usage_details') as Fields) : {};
-  const cost = isJsonObject(field(row, 'cost_details')) ? (field(row, 'cost_details') as Fields) : {};
+  const usage = asObject(field(row, 'usage_details'));
+  const cost = asObject(field(row, 'cost_details'));
   const number = (...values: unknown[]) =>
     values.map(looseNumber).find((value) => value !== undefined) ?? null;
   const [output = null] = looseMessages(looseJson(row.output), 'assistant').slice(-1);
@@ -147,14 +146,7 @@ function readCall(row: Fields): ModelCall {
 /** Adds the calls of tools that Langfuse lists beside an output which does not show them. */
 function withCalls(output: WireMessage | null, listed: unknown): WireMessage | null {
   if (output?.tool_calls !== undefined || !Array.isArray(listed)) return output;
-  const calls = listed.map(looseJson).flatMap((call) => {
-    if (!isJsonObject(call)) return [];
-    const called = isJsonObject(call.function) ? call.function : call;
-    const name = looseText(called.name);
-    return name === undefined
-      ? []
-      : [newToolCall({ id: looseText(call.id) ?? '', name, given: called.arguments })];
-  });
+  const calls = looseCalls(listed, {});
   if (calls.length === 0) return output;
   return { ...(output ?? { role: 'assistant', content: null }), tool_calls: calls };
 }
@@ -170,7 +162,7 @@ function readTools(row: Fields): ModelCall['tools'] {
         return isJsonObject(definition) ? { name, ...definition } : { name };
       })
     : listed;
-  return readToolDefinitions(isJsonObject(input) ? input.tools : undefined) ?? readToolDefinitions(column);
+  return readToolDefinitions(asObject(input).tools) ?? readToolDefinitions(column);
 }
 
 function readSampling(value: unknown): WireStep['sampling'] | null {

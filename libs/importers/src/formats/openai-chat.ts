@@ -1,6 +1,6 @@
 import { isJsonObject } from '@retrace/trajectory';
 import { fromAnthropic, systemMessages } from '../conversation/anthropic-messages.js';
-import { chatMessage } from '../conversation/chat-message.js';
+import { readChatMessage } from '../conversation/chat-message.js';
 import { conversationRecords, END_UNKNOWN, type SpokenTurn } from '../conversation/conversation-steps.js';
 import { isCaller, toRole, spokenMessage } from '../conversation/roles.js';
 import { asFields, asList, asText, isMissing, json, known } from '../fields.js';
@@ -55,7 +55,7 @@ function readTurns(value: unknown, name: string): SpokenTurn[] {
 
 /** A message of OpenAI, or one of ms-swift, whose role `tool_call` has the call as content. */
 function readMessage(value: unknown, name: string): WireMessage {
-  const message = chatMessage(value, name);
+  const message = readChatMessage(value, name);
   const { role, content } = message;
   return {
     ...message,

@@ -1,4 +1,4 @@
-import { isJsonObject } from '@retrace/trajectory';
+import { asObject, isJsonObject } from '@retrace/chat';
 import { hash } from 'node:crypto';
 import {
   asFields,
@@ -76,7 +76,7 @@ export const verl: ImportFormat = {
 
 /** The group of a row: its prompt's `uid`, else its input in its step; undefined where it has neither. */
 function findGroup({ uid, input, step, extra_fields: extra }: Fields): string | undefined {
-  const given = looseText(uid) ?? looseText(isJsonObject(extra) ? extra.uid : undefined);
+  const given = looseText(uid) ?? looseText(asObject(extra).uid);
   if (given !== undefined) return episodeName(given);
   const number = looseNumber(step);
   if (typeof input !== 'string' || number === undefined) return undefined;
@@ -117,7 +117,7 @@ function isLoopOutput(row: Fields): boolean {
 function readExtras(fields: Fields): { numbers: Record<string, number>; others: Record<string, unknown> } {
   const numbers: Record<string, number> = {};
   const others: Record<string, unknown> = {};
-  const extras = { ...fields, ...(isJsonObject(fields.extra_fields) ? fields.extra_fields : {}) };
+  const extras = { ...fields, ...asObject(fields.extra_fields) };
   for (const [name, value] of Object.entries(extras)) {
     if (KNOWN_FIELDS.has(name) || isMissing(value)) continue;
     if (typeof value === 'number' || typeof value === 'boolean') numbers[name] = Number(value);

@@ -1,12 +1,13 @@
 import { writeJson } from '@retrace/rows';
-import { isJsonObject, type Json } from '@retrace/trajectory';
+import { asObject, asObjects, isJsonObject } from '@retrace/chat';
+import type { Json } from '@retrace/trajectory';
 import { newToolCall } from '../conversation/chat-message.js';
 import { newMessage } from '../conversation/conversation-steps.js';
 import { type Fields, isMissing, json, looseJson, looseText } from '../fields.js';
 import type { WireMessage, WireToolCall } from '@retrace/recording';
 import { indexedEntries } from './indexed-attributes.js';
 import { langfuseMessages } from './langfuse-attributes.js';
-import { looseMessages } from './loose-messages.js';
+import { joinedParts, looseCalls, looseMessages } from './loose-messages.js';
 import { openInferenceMessages } from './openinference.js';
 import type { Attributes, OtelSpan } from './otel-span.js';
 
@@ -46,18 +47,14 @@ function ofConvention(attributes: Attributes): CallMessages {
   const system = isMissing(instructions)
     ? []
     : partMessages('system', Array.isArray(instructions) ? instructions : [instructions]);
-  const input = readList(attributes['gen_ai.input.messages']).flatMap(structuredMessages);
-  const [output = null] = readList(attributes['gen_ai.output.messages']).flatMap(structuredMessages);
+  const input = asObjects(looseJson(attributes['gen_ai.input.messages'])).flatMap(structuredMessages);
+  const [output = null] = asObjects(looseJson(attributes['gen_ai.output.messages'])).flatMap(
+    structuredMessages,
+  );
   return { input: [...system, ...input], output };
 }
 
-function readList(value: unknown): readonly unknown[] {
-  const parsed = looseJson(value);
-  return Array.isArray(parsed) ? parsed : [];
-}
-
-function structuredMessages(value: unknown): WireMessage[] {
-  if (!isJsonObject(value)) return [];
+function structuredMessages(value: Fields): WireMessage[] {
   const role = looseText(value.role) ?? 'user';
   if (Array.isArray(value.parts)) return partMessages(role, value.parts);
   return looseMessages([value]);
@@ -92,9 +89,9 @@ function partMessages(role: string, parts: readonly unknown[]): WireMessage[] {
   return [
     newMessage({
       role,
-      content: joinTexts(content),
-      reasoning_content: reasoning.length === 0 ? undefined : reasoning.join('\n'),
-      tool_calls: calls.length === 0 ? undefined : calls,
+      content: joinedParts(content),
+      reasoning_content: reasoning.join('\n'),
+      tool_calls: calls,
     }),
     ...results,
   ];
@@ -103,13 +100,6 @@ function partMessages(role: string, parts: readonly unknown[]): WireMessage[] {
 function toolResult(part: Fields): WireMessage {
   const id = looseText(part.id);
   return newMessage({ role: 'tool', content: readText(part.response ?? part.result), tool_call_id: id });
-}
-
-/** Parts that are all text become one text; null where there are none. */
-function joinTexts(parts: readonly Json[]): WireMessage['content'] {
-  if (parts.length === 0) return null;
-  const texts = parts.map((part) => (isJsonObject(part) && part.type === 'text' ? part.text : null));
-  return texts.every((text) => typeof text === 'string') ? texts.join('\n') : parts;
 }
 
 function readText(value: unknown): string {
@@ -121,10 +111,9 @@ function ofFlattened(attributes: Attributes): CallMessages {
   const prompt = indexedEntries(attributes, 'gen_ai.prompt').map(flattenedMessage);
   const [output] = indexedEntries(attributes, 'gen_ai.completion').map(flattenedMessage);
   if (prompt.length > 0 || output !== undefined) return { input: prompt, output: output ?? null };
-  const plain = { prompt: attributes['gen_ai.prompt'], completion: attributes['gen_ai.completion'] };
   return {
-    input: looseMessages(looseJson(plain.prompt), 'user'),
-    output: looseMessages(looseJson(plain.completion), 'assistant').at(0) ?? null,
+    input: looseMessages(looseJson(attributes['gen_ai.prompt']), 'user'),
+    output: firstAnswer(looseJson(attributes['gen_ai.completion'])),
   };
 }
 
@@ -142,14 +131,16 @@ function flattenedMessage(entry: Attributes): WireMessage {
   return newMessage({
     role: looseText(entry.role) ?? role,
     content: Array.isArray(content)
-      ? joinTexts(content as Json[])
+      ? joinedParts(content)
       : isMissing(entry.content)
         ? null
         : readText(entry.content),
-    tool_calls: calls.length === 0 ? undefined : calls,
+    tool_calls: calls,
     tool_call_id: toolCallId,
   });
 }
+
+const firstAnswer = (value: unknown): WireMessage | null => looseMessages(value, 'assistant').at(0) ?? null;
 
 function ofEvents({ events }: OtelSpan): CallMessages {
   const input: WireMessage[] = [];
@@ -159,44 +150,26 @@ function ofEvents({ events }: OtelSpan): CallMessages {
     if (role !== undefined) input.push(...looseMessages([{ role, ...attributes, ...readBody(attributes) }]));
     else if (name === 'gen_ai.choice') {
       const message = looseJson(attributes.message ?? readBody(attributes).message);
-      output ??=
-        looseMessages([isJsonObject(message) ? { role: 'assistant', ...message } : message], 'assistant').at(
-          0,
-        ) ?? null;
+      output ??= firstAnswer([isJsonObject(message) ? { role: 'assistant', ...message } : message]);
     } else if (name === 'gen_ai.content.prompt') {
       input.push(...looseMessages(looseJson(attributes['gen_ai.prompt']), 'user'));
     } else if (name === 'gen_ai.content.completion') {
-      output ??= looseMessages(looseJson(attributes['gen_ai.completion']), 'assistant').at(0) ?? null;
+      output ??= firstAnswer(looseJson(attributes['gen_ai.completion']));
     }
   }
   return { input, output };
 }
 
 function readBody(attributes: Attributes): Fields {
-  const body = looseJson(attributes.body ?? attributes['event.body']);
-  return isJsonObject(body) ? body : {};
+  return asObject(looseJson(attributes.body ?? attributes['event.body']));
 }
 
 function ofAiSdk(attributes: Attributes): CallMessages {
   const text = looseText(attributes['ai.response.text']);
-  const calls = readList(attributes['ai.response.toolCalls']).flatMap((call) =>
-    isJsonObject(call) && typeof call.toolName === 'string'
-      ? [
-          newToolCall({
-            id: looseText(call.toolCallId) ?? '',
-            name: call.toolName,
-            given: call.input ?? call.args,
-          }),
-        ]
-      : [],
-  );
+  const calls = looseCalls(attributes['ai.response.toolCalls'], {});
   const output =
     text === undefined && calls.length === 0
       ? null
-      : newMessage({
-          role: 'assistant',
-          content: text ?? null,
-          tool_calls: calls.length === 0 ? undefined : calls,
-        });
+      : newMessage({ role: 'assistant', content: text ?? null, tool_calls: calls });
   return { input: looseMessages(looseJson(attributes['ai.prompt.messages'])), output };
 }

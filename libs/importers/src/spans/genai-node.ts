@@ -1,4 +1,4 @@
-import { isJsonObject } from '@retrace/trajectory';
+import { asIds, asObject } from '@retrace/chat';
 import { writeJson } from '@retrace/rows';
 import { statedSampling } from '../conversation/stated-sampling.js';
 import { looseJson, looseNumber, looseText } from '../fields.js';
@@ -190,7 +190,7 @@ function findTokens(attributes: Attributes): CallTokens | null {
   const prompt = readIds(attributes['prompt_token_ids'] ?? attributes['llm.hosted_vllm.prompt_token_ids']);
   const completion =
     readIds(attributes['response_token_ids'] ?? attributes['llm.hosted_vllm.response_token_ids']) ??
-    readIds(firstChoice(attributes['llm.hosted_vllm.choices'])?.token_ids);
+    readIds(asObject([looseJson(attributes['llm.hosted_vllm.choices'])].flat()[0]).token_ids);
   if (prompt === null || completion === null) return null;
   const logprobs = contentLogprobs(looseJson(attributes['logprobs.content']), completion.length);
   return { prompt, completion, logprobs, version: null };
@@ -199,15 +199,8 @@ function findTokens(attributes: Attributes): CallTokens | null {
 /** Ids in a list, a list in a list, or either as text. */
 function readIds(value: unknown): readonly number[] | null {
   const parsed = looseJson(value);
-  const list: unknown = Array.isArray(parsed) && Array.isArray(parsed[0]) ? parsed[0] : parsed;
-  if (!Array.isArray(list) || list.length === 0) return null;
-  return list.every((id) => Number.isInteger(id)) ? (list as number[]) : null;
-}
-
-function firstChoice(value: unknown): Readonly<Record<string, unknown>> | undefined {
-  const choices = looseJson(value);
-  const first: unknown = Array.isArray(choices) ? choices[0] : undefined;
-  return isJsonObject(first) ? first : undefined;
+  const ids = asIds(Array.isArray(parsed) && Array.isArray(parsed[0]) ? parsed[0] : parsed);
+  return ids?.length ? ids : null;
 }
 
 function findToolResult(attributes: Attributes): WireMessage | null {

@@ -1,4 +1,4 @@
-import { isJsonObject } from '@retrace/trajectory';
+import { asObject } from '@retrace/chat';
 import { type Fields, looseJson, looseText } from '../fields.js';
 import type { WireMessage } from '@retrace/recording';
 import { looseMessages } from './loose-messages.js';
@@ -25,8 +25,7 @@ export function langfuseMessages(attributes: Attributes): Pick<ModelCall, 'input
 }
 
 export function langfuseTools(attributes: Attributes): ModelCall['tools'] {
-  const input = looseJson(attributes['langfuse.observation.input']);
-  return isJsonObject(input) ? readToolDefinitions(input.tools) : null;
+  return readToolDefinitions(asObject(looseJson(attributes['langfuse.observation.input'])).tools);
 }
 
 export const langfuseResult = (attributes: Attributes): unknown =>
@@ -34,8 +33,7 @@ export const langfuseResult = (attributes: Attributes): unknown =>
 
 /** A JSON object of an observation: `usage_details`, `cost_details`, `model.parameters`. */
 export function langfuseObject(attributes: Attributes, name: string): Fields {
-  const value = looseJson(attributes[`langfuse.observation.${name}`]);
-  return isJsonObject(value) ? value : {};
+  return asObject(looseJson(attributes[`langfuse.observation.${name}`]));
 }
 
 /** Words of the failure of an observation; undefined where it went well. */

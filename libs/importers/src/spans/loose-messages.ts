@@ -1,5 +1,6 @@
 import { writeJson } from '@retrace/rows';
-import { isJsonObject, type Json } from '@retrace/trajectory';
+import { asObject, isJsonObject } from '@retrace/chat';
+import type { Json } from '@retrace/trajectory';
 import { fromAnthropic, systemMessages } from '../conversation/anthropic-messages.js';
 import { newToolCall } from '../conversation/chat-message.js';
 import { newMessage } from '../conversation/conversation-steps.js';
@@ -32,22 +33,22 @@ export function looseMessages(value: unknown, role = 'user'): WireMessage[] {
 
 function message(fields: Fields, fallbackRole: string): WireMessage {
   const given = looseText(fields.role) ?? looseText(fields.type) ?? fallbackRole;
-  const extra = isJsonObject(fields.additional_kwargs) ? fields.additional_kwargs : {};
-  const calls = toolCalls(fields.tool_calls ?? fields.toolCalls ?? extra.tool_calls);
-  const fromParts = Array.isArray(fields.content) ? toolCalls(fields.content) : [];
-  const all = calls.length > 0 ? calls : fromParts;
+  const extra = asObject(fields.additional_kwargs);
+  const calls = looseCalls(fields.tool_calls ?? fields.toolCalls ?? extra.tool_calls);
+  const fromParts = Array.isArray(fields.content) ? looseCalls(fields.content) : [];
   const reasoning = readReasoningText(fields) ?? readReasoningText(extra);
   return newMessage({
     role: toRole(given),
     content: readContent(fields.content, reasoning),
     name: looseText(fields.name),
     reasoning_content: reasoning,
-    tool_calls: all.length === 0 ? undefined : all,
+    tool_calls: calls.length > 0 ? calls : fromParts,
     tool_call_id: looseText(fields.tool_call_id) ?? looseText(fields.toolCallId) ?? looseText(fields.id),
   });
 }
 
-function toolCalls(value: unknown): WireToolCall[] {
+/** Calls of a list, or of its JSON, of OpenAI's shape or flat as the AI SDK has them. One without arguments has `none`; undefined leaves it out. */
+export function looseCalls(value: unknown, none?: object): WireToolCall[] {
   const list = looseJson(value);
   if (!Array.isArray(list)) return [];
   return list.flatMap((item): WireToolCall[] => {
@@ -55,7 +56,7 @@ function toolCalls(value: unknown): WireToolCall[] {
     if (!isJsonObject(call)) return [];
     const called = isJsonObject(call.function) ? call.function : call;
     const name = looseText(called.name) ?? looseText(called.toolName);
-    const given = called.arguments ?? called.args ?? called.input;
+    const given = called.arguments ?? called.args ?? called.input ?? none;
     if (name === undefined || given === undefined) return [];
     return [newToolCall({ id: looseText(call.id) ?? looseText(call.toolCallId) ?? '', name, given })];
   });
@@ -70,6 +71,11 @@ function readContent(value: unknown, reasoning: string | undefined): WireMessage
     (part) =>
       !(isJsonObject(part) && typeof part.type === 'string' && /^tool[-_](call|use)$/.test(part.type)),
   );
+  return joinedParts(parts);
+}
+
+/** Parts as one text where all of them are text; null where there are none. */
+export function joinedParts(parts: readonly unknown[]): WireMessage['content'] {
   if (parts.length === 0) return null;
   const texts = parts.map((part) =>
     typeof part === 'string' ? part : isJsonObject(part) && part.type === 'text' ? part.text : null,

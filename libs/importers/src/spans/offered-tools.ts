@@ -1,5 +1,6 @@
-import { isJsonObject, type Json } from '@retrace/trajectory';
-import { isMissing, json, looseJson } from '../fields.js';
+import { asObjects } from '@retrace/chat';
+import type { Json } from '@retrace/trajectory';
+import { json, looseJson } from '../fields.js';
 
 /** The tools of the calls so far, which are kept with a step where they change, as the proxy does. */
 export class OfferedTools {
@@ -18,9 +19,5 @@ export class OfferedTools {
 /** Reads definitions of tools: a list, or its JSON, of objects or their JSON; null where there is none. */
 export function readToolDefinitions(value: unknown): readonly Json[] | null {
   const list = looseJson(value);
-  if (isMissing(list) || !Array.isArray(list)) return null;
-  return list
-    .map((item) => looseJson(item))
-    .filter(isJsonObject)
-    .map(json);
+  return Array.isArray(list) ? asObjects(list.map(looseJson)).map(json) : null;
 }

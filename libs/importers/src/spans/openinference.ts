@@ -1,4 +1,4 @@
-import { isJsonObject } from '@retrace/trajectory';
+import { asObject } from '@retrace/chat';
 import { type Fields, isMissing, json, looseJson, looseText } from '../fields.js';
 import type { WireMessage } from '@retrace/recording';
 import { indexedEntries } from './indexed-attributes.js';
@@ -71,8 +71,7 @@ function readPart(entry: Attributes): readonly unknown[] {
 
 /** A call's request, as the JSON of its parameters. */
 export function invocationParameters(attributes: Attributes): Fields {
-  const given = looseJson(attributes['llm.invocation_parameters']);
-  return isJsonObject(given) ? given : {};
+  return asObject(looseJson(attributes['llm.invocation_parameters']));
 }
 
 export const openInferenceResult = (attributes: Attributes): unknown =>

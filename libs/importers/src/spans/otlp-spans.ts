@@ -1,4 +1,4 @@
-import { isJsonObject } from '@retrace/trajectory';
+import { asObject, asObjects, isJsonObject } from '@retrace/chat';
 import { exactInteger, rememberWritten, writeJson } from '@retrace/rows';
 import { type Fields, isMissing, looseText } from '../fields.js';
 import { timeOfNanoseconds } from '../time.js';
@@ -15,15 +15,15 @@ const MAX_DEPTH = 50;
  */
 export function otlpSpans(message: unknown, onInvalid: () => void = () => undefined): readonly OtelSpan[] {
   if (!isJsonObject(message)) return [];
-  return readList(message.resourceSpans ?? message.resource_spans).flatMap((resourceSpans) => {
+  return asObjects(message.resourceSpans ?? message.resource_spans).flatMap((resourceSpans) => {
     const resource = isJsonObject(resourceSpans.resource)
       ? readAttributes(resourceSpans.resource.attributes)
       : {};
     const service = looseText(resource['service.name']) ?? '';
     const scopes =
       resourceSpans.scopeSpans ?? resourceSpans.scope_spans ?? resourceSpans.instrumentationLibrarySpans;
-    return readList(scopes).flatMap((scope) =>
-      readList(scope.spans).flatMap((span) => {
+    return asObjects(scopes).flatMap((scope) =>
+      asObjects(scope.spans).flatMap((span) => {
         const read = findSpan(span, service);
         if (read === null) onInvalid();
         return read ?? [];
@@ -36,7 +36,7 @@ function findSpan(span: Fields, service: string): OtelSpan | null {
   const traceId = readId(span.traceId ?? span.trace_id, 16);
   const spanId = readId(span.spanId ?? span.span_id, 8);
   if (traceId === null || spanId === null) return null;
-  const status = isJsonObject(span.status) ? span.status : {};
+  const status = asObject(span.status);
   return {
     traceId,
     spanId,
@@ -46,7 +46,7 @@ function findSpan(span: Fields, service: string): OtelSpan | null {
     endUs: timeOfNanoseconds(span.endTimeUnixNano ?? span.end_time_unix_nano),
     attributes: readAttributes(span.attributes),
     ...readDropped(span.droppedAttributesCount ?? span.dropped_attributes_count),
-    events: readList(span.events).map((event) => ({
+    events: asObjects(span.events).map((event) => ({
       name: looseText(event.name) ?? '',
       attributes: readAttributes(event.attributes),
     })),
@@ -72,7 +72,7 @@ function readId(value: unknown, numBytes: number): string | null {
 }
 
 function readAttributes(value: unknown): Attributes {
-  const entries = readList(value).flatMap((entry): [string, unknown][] =>
+  const entries = asObjects(value).flatMap((entry): [string, unknown][] =>
     typeof entry.key === 'string' ? [[entry.key, readValue(entry.value, 0)]] : [],
   );
   return Object.fromEntries(entries);
@@ -88,12 +88,12 @@ function readValue(value: unknown, depth: number): unknown {
   const list = value.arrayValue ?? value.array_value;
   if (isJsonObject(list)) {
     const nodes = Array.isArray(list.values) ? (list.values as readonly unknown[]) : [];
-    const items = readList(nodes).map((item) => readValue(item, depth + 1));
-    return withIntegers(items, readList(nodes), items, (texts) => `[${texts.join(',')}]`);
+    const items = asObjects(nodes).map((item) => readValue(item, depth + 1));
+    return withIntegers(items, asObjects(nodes), items, (texts) => `[${texts.join(',')}]`);
   }
   const object = value.kvlistValue ?? value.kvlist_value;
   if (isJsonObject(object)) {
-    const entries = readList(object.values);
+    const entries = asObjects(object.values);
     const items = entries.map((entry) => readValue(entry.value, depth + 1));
     const keys = entries.map(({ key }) => (typeof key === 'string' ? key : writeJson(key)));
     const made = Object.fromEntries(keys.map((key, i) => [key, items[i]]));
@@ -129,8 +129,4 @@ function withIntegers<T extends object>(
   });
   if (large.every((integer) => integer === null)) return made;
   return rememberWritten(made, write(items.map((item, i) => large[i] ?? writeJson(item))));
-}
-
-function readList(value: unknown): readonly Fields[] {
-  return Array.isArray(value) ? value.filter(isJsonObject) : [];
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { link, mkdir, open, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { parsedObject } from '@retrace/trajectory/json';
 import { ProcessError } from '../process-error.js';
 import { hashKey, KEY_SCOPES, parseKeyId, mintKey, type KeyScope, type StoredKey } from './api-key.js';
 
@@ -148,17 +149,11 @@ async function writeTemporary(path: string, content: string): Promise<string> {
 
 /** Null when the file holds no key. */
 async function readKey(file: string): Promise<StoredKey | null> {
-  const text = await readFile(file, 'utf8');
-  try {
-    const key = JSON.parse(text) as unknown;
-    return isStoredKey(key) ? key : null;
-  } catch {
-    return null;
-  }
+  const key = parsedObject(await readFile(file, 'utf8'));
+  return key !== null && isStoredKey(key) ? key : null;
 }
 
-function isStoredKey(value: unknown): value is StoredKey {
-  if (typeof value !== 'object' || value === null) return false;
+function isStoredKey(value: object): value is StoredKey {
   const { id, name, scopes, hash, createdAt, expiresAt, revokedAt } = value as Readonly<
     Record<string, unknown>
   >;

@@ -21,7 +21,7 @@ const JSON_COLUMNS: ReadonlySet<string> = new Set([
 
 /** Columns of a step's tokens, with their fields in `tokens`. */
 const TOKEN_LISTS = new Map<string, string>([
-  ...Object.values(TOKEN_FIELDS).map(({ arrow, field }) => [arrow, field] as const),
+  ...TOKEN_FIELDS.map(({ arrow, field }) => [arrow, field] as const),
   ['kept_prefix', 'keptPrefix'],
 ]);
 

@@ -1,10 +1,13 @@
 import {
   findUntrainableReason,
+  ofTokenColumns,
   type Json,
   type SamplingParameters,
   type StepRecorded,
   type StepTokenColumns,
   textsOfMessages,
+  TOKEN_COLUMNS,
+  type TokenColumnName,
   type Usage,
 } from '@retrace/trajectory';
 import type { WireStep, WireSampling, WireTokens, WireUsage } from '../wire/step-record.js';
@@ -59,20 +62,28 @@ function joinReasons(...reasons: readonly string[]): string {
 function tokenColumns(tokens: WireTokens | null): StepTokenColumns {
   const ids = tokens?.ids ?? [];
   const mask = tokens?.mask ?? [];
-  const versions = tokens?.versions;
-  return {
-    tokenIds: Int32Array.from(ids),
-    actionMask: Uint8Array.from(mask),
-    tokenLogprobs: tokens?.logprobs
-      ? logprobColumn(tokens.logprobs, mask)
-      : Float32Array.from(ids, (_, t) => (mask[t] === 1 ? Number.NaN : 0)),
-    tokenRawLogprobs: tokens?.rawLogprobs ? realColumn(tokens.rawLogprobs) : null,
-    tokenEntropies: tokens?.entropies ? realColumn(tokens.entropies) : null,
-    tokenPolicyVersions: versions ? Int32Array.from(versions) : new Int32Array(ids.length).fill(-1),
-    // A list without elements says nothing.
-    tokenRoutedExperts: tokens?.routedExperts?.length ? Int32Array.from(tokens.routedExperts) : null,
-  };
+  return ofTokenColumns((_, { field, holds }) => {
+    const values = (tokens as Readonly<Record<string, readonly (number | null)[] | null>> | null)?.[field];
+    return COLUMN_OF[holds](values ?? null, ids, mask);
+  }) as unknown as StepTokenColumns;
 }
+
+type Numbers = readonly number[];
+type MakeColumn = (values: readonly (number | null)[] | null, ids: Numbers, mask: Numbers) => unknown;
+
+const integerColumn: MakeColumn = (values) => Int32Array.from(values as Numbers);
+
+const COLUMN_OF: Readonly<Record<(typeof TOKEN_COLUMNS)[TokenColumnName]['holds'], MakeColumn>> = {
+  ids: (_, ids) => Int32Array.from(ids),
+  mask: (_values, _ids, mask) => Uint8Array.from(mask),
+  logprobs: (values, ids, mask) => logprobColumn(values ?? ids.map(() => null), mask),
+  logprobsOrNaN: (values) => values && realColumn(values),
+  entropiesOrNaN: (values) => values && realColumn(values),
+  versions: (values, ids, mask) =>
+    values ? integerColumn(values, ids, mask) : new Int32Array(ids.length).fill(-1),
+  // A list without elements says nothing.
+  lists: (values, ids, mask) => (values?.length ? integerColumn(values, ids, mask) : null),
+};
 
 /** Missing is NaN where the agent sampled, and 0 where nothing was sampled. */
 function logprobColumn(values: readonly (number | null)[], mask: readonly number[]): Float32Array {

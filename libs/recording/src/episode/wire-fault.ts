@@ -5,7 +5,7 @@ import { TOKEN_FIELDS } from '../wire/token-fields.js';
 
 /** Fields of events that records name otherwise. */
 const WIRE_NAMES: Readonly<Record<string, string>> = {
-  ...Object.fromEntries(Object.entries(TOKEN_FIELDS).map(([name, { field }]) => [name, `tokens.${field}`])),
+  ...Object.fromEntries(TOKEN_FIELDS.map(({ name, field }) => [name, `tokens.${field}`])),
   keptPrefixTokens: 'tokens.keptPrefix',
   rewardNames: 'rewards',
   rewardValues: 'rewards',

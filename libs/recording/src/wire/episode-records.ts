@@ -2,7 +2,6 @@ import {
   integer,
   json,
   flag,
-  listOf,
   name,
   nullable,
   objectSchema,
@@ -14,6 +13,7 @@ import {
   type SchemaKeywords,
   type ValueOf,
 } from './schema.js';
+import { TOKEN_SCHEMAS } from './token-fields.js';
 
 /** Time of a record: ISO 8601 text, or microseconds since the Unix epoch. */
 export type WireTime = ValueOf<typeof time>;
@@ -26,10 +26,6 @@ export const episodeName = name(
 
 export const step = (description: string, more: SchemaKeywords = {}): Schema<number> =>
   integer(description, { maximum: 1e9, ...more });
-
-export const tokenIds = listOf<number>({ type: 'integer', minimum: 0, maximum: MAX_INT32 }, 'Token ids', {
-  maxItems: 4_194_304,
-});
 
 const recordId = name(
   "The caller's id of this record, which makes it idempotent. Default: its content and time",
@@ -77,7 +73,7 @@ export const END_RECORD = objectSchema(
     finalObservation: text('What the agent would have seen next'),
     finalTokens: objectSchema(
       {
-        ids: tokenIds,
+        ids: TOKEN_SCHEMAS.ids,
         keptPrefix: integer('Tokens of the context that the final prompt keeps. Default: all'),
       },
       ['ids'],

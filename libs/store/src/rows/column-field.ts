@@ -56,7 +56,8 @@ export function membersInColumns(members: EventFields, isNullable: boolean): Row
   };
 }
 
-const READ_ARRAY: Readonly<Record<ArrayType, (row: EventRowReader, column: string) => unknown>> = {
+/** Reads a column of lists. */
+export const READ_ARRAY: Readonly<Record<ArrayType, (row: EventRowReader, column: string) => unknown>> = {
   Int32Array: (row, column) => row.int32s(column),
   Uint8Array: (row, column) => row.uint8s(column),
   Float32Array: (row, column) => row.float32s(column),

@@ -1,13 +1,7 @@
 import { ofTokenColumns, type StepTokenColumns, type TokenColumnName } from '@retrace/trajectory';
+import { READ_ARRAY } from './column-field.js';
 import type { EventColumns } from './event-columns.js';
 import type { RowField } from './row-field.js';
-import type { EventRowReader } from './event-row-reader.js';
-
-const READ = {
-  Int32Array: (row: EventRowReader, column: string) => row.int32s(column),
-  Uint8Array: (row: EventRowReader, column: string) => row.uint8s(column),
-  Float32Array: (row: EventRowReader, column: string) => row.float32s(column),
-};
 
 type ListsAndFlags = Readonly<Record<string, { set(row: number, value: unknown): void }>>;
 
@@ -21,7 +15,7 @@ export const tokenColumnFields = ofTokenColumns(
     },
     read(row) {
       if (has !== null && !row.flag(has)) return null;
-      const values = READ[type](row, column);
+      const values = READ_ARRAY[type](row, column) as ArrayLike<number>;
       return isNullable && has === null && values.length === 0 ? null : values;
     },
   }),

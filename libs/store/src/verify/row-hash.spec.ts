@@ -1,10 +1,27 @@
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { appendEvents } from '@retrace/log/testing';
 import { openStoreFixture, type StoreFixture } from '@retrace/store-server/testing';
-import { newRunId } from '@retrace/trajectory';
+import { type AnyEvent, type EventKind, newRunId } from '@retrace/trajectory';
+import { decodeEvent } from '@retrace/trajectory/codec';
 import { controlEvent, episodeEvents } from '@retrace/trajectory/testing';
+import { insertBatch } from '../batch/insert-batch.js';
 import { catchUp } from '../catch-up/catch-up.js';
+import { eventRow, EventRowsEncoder } from '../rows/event-rows.js';
 import { readRunHashes } from './row-hash.js';
+
+const GOLDEN = '01936d00-0000-7000-8000-00000000601d';
+
+/** The golden records of a kind up to the version that the row hash was last recorded with, lifted to the current one. */
+function goldenEvents(kind: EventKind): AnyEvent[] {
+  const lastVersion = { EpisodeStarted: 3, StepRecorded: 4 }[kind as string] ?? 2;
+  return Array.from({ length: lastVersion }, (_, i) => {
+    const file = new URL(`../../../../test/golden/events/${kind}.v${i + 1}.bin`, import.meta.url);
+    const result = decodeEvent(readFileSync(file));
+    if (!result.ok) throw new Error(`${kind}.v${i + 1}: ${result.reason}`);
+    return result.event;
+  });
+}
 
 describe('readRunHashes', () => {
   let store: StoreFixture;
@@ -59,6 +76,18 @@ describe('readRunHashes', () => {
     expect((await readRunHashes(store.client, { runId: fixed }))[0].rowHash).toBe(
       'd4cebbc9952e77a3dbb14fef7cbea79b',
     );
+  });
+
+  it('is that of the versions before for records of earlier schema versions', async () => {
+    const events = ['RunStarted', 'EpisodeStarted', 'StepRecorded'].flatMap((kind) =>
+      goldenEvents(kind as EventKind),
+    );
+    const encoder = new EventRowsEncoder({ logId: store.log.logId, stream: 'control', partition: 0 });
+    events.forEach((event, i) => encoder.append(eventRow(1_000_000 + i, { ...event, runId: GOLDEN })));
+    await insertBatch(store.client, encoder.finish());
+    expect(await readRunHashes(store.client, { runId: GOLDEN })).toEqual([
+      { runId: GOLDEN, numRows: 9, rowHash: '28be50442018a0ad3f8fa7b7c178bc25' },
+    ]);
   });
 
   it('counts a repeated row once, and watermarks not at all', async () => {

@@ -1,4 +1,12 @@
+import {
+  EVENT_FIELDS,
+  EVENT_KINDS,
+  type EventFields,
+  type EventKind,
+  SCHEMA_VERSIONS,
+} from '@retrace/trajectory';
 import type { StoreClient } from '../client/store-client.js';
+import { MADE } from '../rows/column-fit.js';
 import { WATERMARK_EPISODE_ID } from '../rows/event-rows.js';
 import { IS_DELETION } from '../rows/rows-of-run.js';
 
@@ -18,30 +26,56 @@ export interface RunHashOptions {
   readonly signal?: AbortSignal;
 }
 
-/** The columns that migration 0004 added, but for `untrainable`, which follows from others. */
-const RECORDED_COLUMNS =
-  'external_id, parent_episode_id, tags, metadata, action_valid_unknown, messages, usage';
+interface AddedColumns {
+  readonly kind: EventKind;
+  readonly version: number;
+  readonly columns: readonly string[];
+}
 
-/** The columns that were added for `UpdateTokensTraced`. */
-const UPDATE_TOKEN_COLUMNS = 'update_token_places, update_token_figures';
+/** The columns that each schema version of a kind added, without versions that added none. */
+const ADDED_COLUMNS: readonly AddedColumns[] = EVENT_KINDS.flatMap((kind) => {
+  const fields = Object.values<EventFields[string]>(EVENT_FIELDS[kind]);
+  return Array.from({ length: SCHEMA_VERSIONS[kind] }, (_, v) => ({
+    kind,
+    version: v + 1,
+    columns: fields.flatMap(({ column, added }) => (added?.since === v + 1 ? (column ?? []) : [])),
+  })).filter(({ columns }) => columns.length > 0);
+});
+
+/** Columns of recorded runs were added together: a row that uses one is hashed with all of them, those of other kinds too. */
+const isOfRecordedRuns = ({ kind, version }: AddedColumns): boolean =>
+  (kind === 'EpisodeStarted' || kind === 'StepRecorded') && version === 2;
+
+/** Lists of columns that were added to the table later, each of which counts only in rows that use one of them; in the order of the table. */
+const LATER_COLUMNS = [
+  ADDED_COLUMNS.filter(isOfRecordedRuns).flatMap(({ columns }) => [...columns, 'action_valid_unknown']),
+  ...ADDED_COLUMNS.filter((added) => !isOfRecordedRuns(added)).map(({ columns }) => columns),
+  ['update_token_places', 'update_token_figures'],
+].map((columns) => Object.keys(MADE).filter((column) => columns.includes(column)));
+
+const HASHED_VERSIONS = new Map<string, number>();
+/** `RunStarted` of version 2 has its fields in the JSON text, which leaves them out where a run doesn't use them. */
+for (const { kind, version } of [{ kind: 'RunStarted', version: 2 }, ...ADDED_COLUMNS]) {
+  const before = version - 1;
+  HASHED_VERSIONS.set(`('${kind}', ${version})`, HASHED_VERSIONS.get(`('${kind}', ${before})`) ?? before);
+}
+
+const VERSION_CASES = [...HASHED_VERSIONS]
+  .map(([of, as]) => `(kind, schema_version) = ${of}, ${as}`)
+  .join(', ');
+
+const bytesOf = (columns: readonly string[]): string => `formatRow('RowBinary', ${columns.join(', ')})`;
+
+const isUnused = (column: string): string => `${column} = defaultValueOfTypeName(toTypeName(${column}))`;
 
 /**
- * The bytes of a row. Columns that a migration added count only in rows that use them, and the schema version of an event that was lifted
- * is the one it was written with, so that the hash of an earlier version, which a run file may hold, is still that of the same rows.
+ * The bytes of a row. Columns that were added later count only in rows that use them, and the schema version of an event that was lifted is the one it
+ * was written with, so that the hash of an earlier version, which a run file may hold, is still that of the same rows.
  */
 const ROW = `concat(
-  formatRow('RowBinary', * EXCEPT (log_id, log_stream, log_partition, log_offset, untrainable, forked_from_run_id, token_routed_experts, ${RECORDED_COLUMNS}, ${UPDATE_TOKEN_COLUMNS}) REPLACE (
-    toUInt16(multiIf(
-      (kind, schema_version) IN (('RunStarted', 2), ('EpisodeStarted', 2), ('EpisodeStarted', 3), ('StepRecorded', 2)), 1,
-      (kind, schema_version) = ('StepRecorded', 4), 3,
-      schema_version)) AS schema_version)),
-  if(
-    external_id = '' AND parent_episode_id = '' AND empty(tags) AND metadata = '' AND NOT action_valid_unknown AND messages = '' AND empty(usage),
-    '',
-    formatRow('RowBinary', ${RECORDED_COLUMNS})),
-  if(forked_from_run_id = '', '', formatRow('RowBinary', forked_from_run_id)),
-  if(empty(update_token_places), '', formatRow('RowBinary', ${UPDATE_TOKEN_COLUMNS})),
-  if(empty(token_routed_experts), '', formatRow('RowBinary', token_routed_experts)))`;
+  formatRow('RowBinary', * EXCEPT (log_id, log_stream, log_partition, log_offset, untrainable, ${LATER_COLUMNS.flat().join(', ')}) REPLACE (
+    toUInt16(multiIf(${VERSION_CASES}, schema_version)) AS schema_version)),
+  ${LATER_COLUMNS.map((columns) => `if(${columns.map(isUnused).join(' AND ')}, '', ${bytesOf(columns)})`).join(',\n  ')})`;
 
 /**
  * A row is hashed as the bytes of all its columns except its place in the log, an episode (and the control events of a run) as its rows in

@@ -15,6 +15,7 @@ import {
   text,
   uuid,
 } from '../fields/field.js';
+import { marked } from '../fields/kind-marks.js';
 import { split } from './episode-events.js';
 
 const baseline = objectOf({
@@ -27,14 +28,14 @@ const baseline = objectOf({
 
 /** The fields of the events of runs, their groups, plans and metrics. */
 export const RUN_EVENTS = {
-  LogOpened: {
+  LogOpened: marked(['runless'], {
     adapter: nonEmptyText,
     createdBy: text,
     partitions: objectOf({ trajectories: integerAtLeast(1), control: integerAtLeast(1) }),
-  },
+  }),
 
   /** Says how people keep a run. A field that is null stays as it was; of several events the last in log order counts. */
-  RunAnnotated: {
+  RunAnnotated: marked(['remark'], {
     /** Replaces all tags of the run. */
     tags: nullable(listOf(nonEmptyText)),
     /** Text of any length; `''` = none. */
@@ -44,7 +45,7 @@ export const RUN_EVENTS = {
     archived: nullable(flag),
     /** Who says so, in the words of the caller. */
     source: text,
-  },
+  }),
 
   RunStarted: {
     name: nonEmptyText,
@@ -194,10 +195,10 @@ export const RUN_EVENTS = {
    * Without a run: old runs were deleted, by this rule. Of a run: the rule that holds for its episodes from then on, `maxAgeDays` and
    * `maxEpisodes`, each a number or null; the newest counts.
    */
-  RetentionApplied: {
+  RetentionApplied: marked(['runless'], {
     scope: json,
     detail: text,
-  },
+  }),
 
   /**
    * Deletes a run from the store, and from the log as far as the log can release records. Records after the ends stay, because a

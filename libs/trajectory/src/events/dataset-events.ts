@@ -10,6 +10,7 @@ import {
   text,
   uuid,
 } from '../fields/field.js';
+import { marked } from '../fields/kind-marks.js';
 
 const splitFile = objectOf({
   split: nonEmptyText,
@@ -26,7 +27,7 @@ export const DATASET_EVENTS = {
    * A data set of stored episodes. Data sets never change: the first of a name counts, and one of the same name with another content is
    * refused. Belongs to no run, and so outlives its runs.
    */
-  DatasetCreated: {
+  DatasetCreated: marked(['runless'], {
     name: nonEmptyText,
     /** Names the kind of a row, such as `sft`. */
     format: nonEmptyText,
@@ -47,17 +48,17 @@ export const DATASET_EVENTS = {
     /** The directory with its files, as its maker names it: a path on that machine. */
     location: text,
     codeVersion: text,
-  },
+  }),
 
   /** Lists episodes of a data set; together these events, which come before its `DatasetCreated`, list all of them, some perhaps twice. */
-  DatasetEpisodesListed: {
+  DatasetEpisodesListed: marked(['runless'], {
     /** The data set's name and content hash. */
     name: nonEmptyText,
     contentHash: sha256,
     /** Run of these episodes. */
     ofRunId: uuid,
     episodeIds: listOf(uuid),
-  },
+  }),
 };
 
 export type DatasetCreated = PayloadsOf<typeof DATASET_EVENTS>['DatasetCreated'];

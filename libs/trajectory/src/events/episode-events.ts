@@ -119,7 +119,7 @@ export const EPISODE_EVENTS = {
      * those since the output of the step before, in order. Output: the agent's message; null = none. null = no chat.
      */
     messages: json.ruledBy(stepMessages).in('messages').since(2, null),
-    usage: nullable(usage).since(2, null),
+    usage: nullable(usage).in('usage').since(2, null),
     /** Why no policy gradient may train on the step, in words; '' = it may. At least what `findUntrainableReason` says. */
     untrainable: text.in('untrainable').notContent(),
     ...tokenFields,

@@ -1,6 +1,7 @@
 import type { EventFields } from '../fields/field.js';
+import { kindsMarked } from '../fields/kind-marks.js';
 import { EPISODE_EVENTS } from './episode-events.js';
-import { EVENT_FIELDS } from './event-fields.js';
+import { CONTROL_EVENTS, EVENT_FIELDS } from './event-fields.js';
 import type { ControlEventKind, EpisodeEventKind, EventKind } from './event.js';
 
 /** The schema version that this code writes, per kind: the last that added a field. Its upcast follows (`codec/upcast.ts`). */
@@ -12,11 +13,7 @@ export const SCHEMA_VERSIONS = Object.fromEntries(
 ) as Readonly<Record<EventKind, number>>;
 
 /** Kinds by which people say something of a run, whenever that is: they are no activity of it. */
-export const REMARK_KINDS: readonly ControlEventKind[] = [
-  'RunAnnotated',
-  'AlarmAcknowledged',
-  'AlarmSilenced',
-];
+export const REMARK_KINDS: readonly ControlEventKind[] = kindsMarked(CONTROL_EVENTS, 'remark');
 
 export const EVENT_KINDS = Object.keys(SCHEMA_VERSIONS) as readonly EventKind[];
 

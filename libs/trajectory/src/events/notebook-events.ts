@@ -9,6 +9,7 @@ import {
   text,
   uuid,
 } from '../fields/field.js';
+import { marked } from '../fields/kind-marks.js';
 
 /** Which columns of a result a chart shows, by their names. */
 const plot = objectOf({
@@ -35,7 +36,7 @@ export const NOTEBOOK_EVENTS = {
    *
    * Of several events with one revision of a notebook the first in log order counts, so that of two writers who start from the same revision one is refused.
    */
-  NotebookSaved: {
+  NotebookSaved: marked(['runless'], {
     notebookId: uuid,
     /** 1 for its first content, then one more than the revision that the writer had read. */
     revision: integerAtLeast(1),
@@ -43,14 +44,14 @@ export const NOTEBOOK_EVENTS = {
     cells: listOf(cell),
     /** Who or what saved it, as the writer calls itself. */
     source: text,
-  },
+  }),
 
   /** A notebook ends: lists leave it out, and nothing is saved to it any more. Takes a revision as `NotebookSaved` does. */
-  NotebookDeleted: {
+  NotebookDeleted: marked(['runless'], {
     notebookId: uuid,
     revision: integerAtLeast(2),
     source: text,
-  },
+  }),
 };
 
 export type NotebookSaved = PayloadsOf<typeof NOTEBOOK_EVENTS>['NotebookSaved'];

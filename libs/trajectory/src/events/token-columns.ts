@@ -13,18 +13,30 @@ interface TokenColumn {
   readonly column: string;
   /** Column that tells null from empty; null where a list of no elements is one that is null or of a step without tokens. */
   readonly has: string | null;
+  /** Field of `tokens` in the records of callers. */
+  readonly field: string;
+  /** Says what it holds in the API's document and in the types of the clients. */
+  readonly words: string;
 }
 
 /**
- * The one declaration of each token column of a step. Its type in TypeScript, its rule, its form in the codec, its column builder, and what reads and
- * writes its row follow from here; its checksum does too, by its name.
+ * The one declaration of each token column of a step. Its type in TypeScript, its rule, its form in the codec, its column builder, what reads and
+ * writes its row, its checksum and its part of the hash of a row, its form in the records of callers and what the clients do with it follow from here.
  *
- * A new one also takes: who records it (`episode-recorder.ts`), a migration, its place
- * in the view `steps` and in the hash of a row (`row-hash.ts`); where callers may send it, a line in `token-fields.ts` of `@retrace/recording`, and its
- * field in both clients.
+ * A new one also takes a migration and its place in the view `steps`, who records it (`episode-recorder.ts`), and its field in the class `Tokens` of the
+ * Python client. `node scripts/client-schemas.mjs` writes the rest of the clients.
  */
 export const TOKEN_COLUMNS = {
-  tokenIds: { type: 'Int32Array', since: 1, isNullable: false, holds: 'ids', column: 'token_ids', has: null },
+  tokenIds: {
+    type: 'Int32Array',
+    since: 1,
+    isNullable: false,
+    holds: 'ids',
+    column: 'token_ids',
+    has: null,
+    field: 'ids',
+    words: 'Token ids',
+  },
   /** 1 where the policy sampled the token. */
   actionMask: {
     type: 'Uint8Array',
@@ -33,6 +45,8 @@ export const TOKEN_COLUMNS = {
     holds: 'mask',
     column: 'action_mask',
     has: null,
+    field: 'mask',
+    words: '1 where the agent sampled the token; no 0 follows a 1',
   },
   /** Behavior logprob (nats) under the transform that was sampled from; NaN = missing, 0 where not sampled. */
   tokenLogprobs: {
@@ -42,6 +56,8 @@ export const TOKEN_COLUMNS = {
     holds: 'logprobs',
     column: 'token_logprobs',
     has: null,
+    field: 'logprobs',
+    words: 'Natural logprobs of the sampled tokens; null where unknown and where mask is 0',
   },
   /** Logprob before the sampling transform, where known. */
   tokenRawLogprobs: {
@@ -51,6 +67,8 @@ export const TOKEN_COLUMNS = {
     holds: 'logprobsOrNaN',
     column: 'token_raw_logprobs',
     has: 'has_raw_logprobs',
+    field: 'rawLogprobs',
+    words: 'Logprobs before temperature and other sampling transforms, where known beside `logprobs`',
   },
   /** Entropy (nats) of the sampled-from distribution, where known. */
   tokenEntropies: {
@@ -60,6 +78,8 @@ export const TOKEN_COLUMNS = {
     holds: 'entropiesOrNaN',
     column: 'token_entropies',
     has: 'has_entropies',
+    field: 'entropies',
+    words: 'Entropies (nats) of the distributions that were sampled from',
   },
   /** Policy version that sampled the token (for tokens not sampled: the version that read it). −1 = no policy of this run. */
   tokenPolicyVersions: {
@@ -69,6 +89,8 @@ export const TOKEN_COLUMNS = {
     holds: 'versions',
     column: 'token_policy_versions',
     has: null,
+    field: 'versions',
+    words: 'Policy version that sampled each token; −1 = no policy of this run',
   },
   /**
    * [numTokens × M] Experts that a mixture-of-experts model sent each token to, as its engine gave them (layers × top-k), for trainers that route as the
@@ -81,6 +103,9 @@ export const TOKEN_COLUMNS = {
     holds: 'lists',
     column: 'token_routed_experts',
     has: null,
+    field: 'routedExperts',
+    words:
+      'Experts that a mixture-of-experts model sent each token to, token by token, as many for each (layers × top-k)',
   },
 } as const satisfies Readonly<Record<string, TokenColumn>>;
 

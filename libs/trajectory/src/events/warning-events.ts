@@ -8,6 +8,7 @@ import {
   text,
   uuid,
 } from '../fields/field.js';
+import { marked } from '../fields/kind-marks.js';
 
 /** Processes that warn. */
 export const WARNING_SOURCES = [
@@ -25,7 +26,7 @@ const warningSource = oneOf(...WARNING_SOURCES);
 /** The fields of the events of warnings and alarms. */
 export const WARNING_EVENTS = {
   /** Something that a person should know and that did not end the process. It changes no state of a run. */
-  WarningRaised: {
+  WarningRaised: marked(['runless'], {
     /** Who warns; `system` is the supervisor. */
     source: warningSource.in('source'),
     /** `alarm`: the run does not do what it is for, as when an update trained on nothing. */
@@ -41,13 +42,13 @@ export const WARNING_EVENTS = {
     advice: text.sinceAndStated(2, ''),
     /** Episodes to look at first; empty where no single episode is concerned. */
     episodeIds: listOf(uuid).sinceAndStated(2, []),
-  },
+  }),
 
   /**
    * A person has seen an alarm of the event's run, or of a process of no run: this occurrence of it calls nobody any more. It names the alarm as it is told
    * apart from others (`alarmKey`); what was raised before in log order is acknowledged.
    */
-  AlarmAcknowledged: {
+  AlarmAcknowledged: marked(['remark', 'runless'], {
     /** Name of the monitor whose rule is broken, or `runFailed`; `''` for other alarms. */
     rule: text,
     /** Process that raised it. */
@@ -58,13 +59,13 @@ export const WARNING_EVENTS = {
     note: text,
     /** Who says so: the name of their key, or in the words of the caller. */
     source: text,
-  },
+  }),
 
   /**
    * Alarms of a rule call nobody for a while, in the event's run, or without a run in all of them. Of several events for one run and rule the last in log order
    * counts, so that one with `untilUs` of its own time ends a silence.
    */
-  AlarmSilenced: {
+  AlarmSilenced: marked(['remark', 'runless'], {
     /** As `AlarmAcknowledged.rule`; `''`: all alarms without a rule. */
     rule: text,
     /** The silence holds before this moment, microseconds since the Unix epoch. */
@@ -72,7 +73,7 @@ export const WARNING_EVENTS = {
     /** Why, in words; `''` where a silence ends. */
     note: text,
     source: text,
-  },
+  }),
 };
 
 export type WarningRaised = PayloadsOf<typeof WARNING_EVENTS>['WarningRaised'];

@@ -2,6 +2,7 @@ import type { AnyEvent, EventKind } from '../events/event.js';
 import { EVENT_FIELDS } from '../events/event-fields.js';
 import { isEpisodeEventKind, isEventKind, SCHEMA_VERSIONS } from '../events/event-kinds.js';
 import { toRules, type EventFields } from '../fields/field.js';
+import { kindsMarked } from '../fields/kind-marks.js';
 import { describeProblem, type Problem } from '../fields/problem.js';
 import { integerAtLeast, objectOf, uuid, type Rule } from '../fields/rules.js';
 import { episodeEventId } from '../ids/ids.js';
@@ -18,17 +19,7 @@ const checks = { ...EPISODE_CHECKS, ...CONTROL_CHECKS } as Readonly<
 >;
 
 /** Kinds that may belong to no run. */
-const RUNLESS_KINDS: ReadonlySet<EventKind> = new Set<EventKind>([
-  'LogOpened',
-  'RetentionApplied',
-  'WarningRaised',
-  'AlarmAcknowledged',
-  'AlarmSilenced',
-  'DatasetEpisodesListed',
-  'DatasetCreated',
-  'NotebookSaved',
-  'NotebookDeleted',
-]);
+const RUNLESS_KINDS: ReadonlySet<EventKind> = new Set(kindsMarked(EVENT_FIELDS, 'runless'));
 
 /** Finds the first rule that an event of the current schema version breaks; null when it is valid. */
 export function findEventProblem(event: AnyEvent): Problem | null {

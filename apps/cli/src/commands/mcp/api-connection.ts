@@ -1,4 +1,5 @@
 import type { KeyScope } from '@retrace/process';
+import { parsedObject } from '@retrace/trajectory';
 import { CliError } from '../../cli-error.js';
 import type { ApiDocument, ApiRequest } from './operation.js';
 
@@ -71,11 +72,8 @@ async function fetchAnswer(url: string, request: RequestInit) {
 }
 
 function describeRefusal(status: number, text: string): string {
-  try {
-    const { code, detail } = JSON.parse(text) as { readonly code?: string; readonly detail?: string };
-    if (typeof detail === 'string') return `${code ?? status}: ${detail}`;
-  } catch {
-    // Something other than the API has answered.
-  }
-  return `the server answered with status ${status}`;
+  // Null where something other than the API has answered.
+  const { code, detail } = parsedObject(text) ?? {};
+  if (typeof detail !== 'string') return `the server answered with status ${status}`;
+  return `${typeof code === 'string' ? code : status}: ${detail}`;
 }

@@ -1,5 +1,6 @@
 import { mkdir, open, type FileHandle } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { parsedObject } from '@retrace/trajectory/json';
 import { MetricsError } from '../metrics-error.js';
 import type { MetricRecord } from '../records/metric-record.js';
 import type { MetricWriter } from './metric-writer.js';
@@ -98,11 +99,6 @@ function notMetrics(path: string, lineNumber: number): MetricsError {
 
 /** The run that a line names; null where the line is no record of metrics. */
 function runOfLine(line: string): string | null {
-  try {
-    const value = JSON.parse(line) as Partial<Record<'run' | 'kind' | 'step', unknown>> | null;
-    const isRecord = typeof value?.kind === 'string' && typeof value.step === 'number';
-    return isRecord && typeof value.run === 'string' ? value.run : null;
-  } catch {
-    return null;
-  }
+  const { run, kind, step } = parsedObject(line) ?? {};
+  return typeof kind === 'string' && typeof step === 'number' && typeof run === 'string' ? run : null;
 }

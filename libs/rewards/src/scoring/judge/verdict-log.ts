@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { newEpisodeEvent, type RewardAssigned, nowUs } from '@retrace/trajectory';
+import { newEpisodeEvent, nowUs, parsedObject, type RewardAssigned } from '@retrace/trajectory';
 import { choosePartition, type EventLog } from '@retrace/log';
 import { encodeEvent } from '@retrace/trajectory/codec';
 import type { JudgeVerdict } from './verdict.js';
@@ -66,12 +66,9 @@ export function listVerdicts(
   assigned: readonly Pick<RewardAssigned, 'source' | 'value' | 'rationale'>[],
 ): JudgeVerdict[] {
   return assigned.flatMap(({ source, value, rationale }) => {
-    if (source !== JUDGE_SOURCE) return [];
-    try {
-      const parsed = JSON.parse(rationale) as Partial<JudgeVerdict>;
-      return typeof parsed.promptHash === 'string' ? [{ ...(parsed as JudgeVerdict), score: value }] : [];
-    } catch {
-      return [];
-    }
+    const verdict = source === JUDGE_SOURCE ? parsedObject(rationale) : null;
+    return typeof verdict?.promptHash === 'string'
+      ? [{ ...(verdict as unknown as JudgeVerdict), score: value }]
+      : [];
   });
 }
