@@ -2,7 +2,7 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What `npm run openapi -w @retrace/api` writes. */
+/** The file that `npm run openapi -w @retrace/api` writes. */
 const DOCUMENT = join(import.meta.dirname, '../../api/openapi.json');
 const TYPES = join(import.meta.dirname, '../src/api-types/schema.d.ts');
 const HEADER = '// Generated from apps/api/openapi.json by "npm run typecheck". Do not edit.\n\n';
