@@ -64,3 +64,34 @@ def test_a_gradient_may_be_asked_for_twice() -> None:
     second = gradients(columns, (hidden, head), weights)
     for one, other in zip(first, second, strict=True):
         assert torch.equal(one, other)
+
+
+def test_large_gradients_that_cancel_are_right_in_bfloat16() -> None:
+    from retrace.engine.distribution import RowColumns, logits_gradient
+
+    # A policy that is sure, and a teacher that is not: 1[id]·g - p·Σg cancels.
+    p = torch.tensor([[0.9, 0.0999, 0.00005, 0.00005]])
+    chosen, derivatives = torch.tensor([[0, 1]]), torch.tensor([[2700.0, 299.0]])
+    logits, none = p.log().to(torch.bfloat16), torch.zeros(1)
+    exact = logits.float().double()
+    sums = exact.logsumexp(1)
+    columns = RowColumns(torch.tensor([2]), sums.float(), none, none, none, derivatives.sum(1))
+    found = logits_gradient(logits, columns, chosen, derivatives, 1.0)
+    expected = -exact.softmax(1) * derivatives.sum()
+    expected.scatter_add_(1, chosen, derivatives.double())
+    torch.testing.assert_close(found.double(), expected, rtol=0.01, atol=1e-3)
+
+
+@pytest.mark.parametrize("temperature", [1.0, TEMPERATURE])
+def test_the_gradient_of_chosen_ids_alone_is_that_of_their_places(temperature: float) -> None:
+    from retrace.engine.distribution import RowColumns, chosen_gradient, logits_gradient
+
+    hidden, head, targets, chosen, (d_logprobs, d_entropies, d_chosen) = inputs()
+    logits = (hidden @ head.t()).detach()
+    log_p = torch.log_softmax(logits / temperature, 1)
+    sums, entropies = (logits / temperature).logsumexp(1), -(log_p.exp() * log_p).sum(1)
+    totals = d_logprobs + d_chosen.sum(1)
+    columns = RowColumns(targets, sums, entropies, d_logprobs, d_entropies, totals)
+    alone = chosen_gradient(logits.gather(1, chosen), columns, chosen, d_chosen, temperature)
+    whole = logits_gradient(logits, columns, chosen, d_chosen, temperature)
+    torch.testing.assert_close(alone, whole.gather(1, chosen), rtol=1e-4, atol=1e-5)

@@ -74,7 +74,7 @@ export { WeightAverage } from './optimizer/weight-average.js';
 export type { SequenceBatch } from './packing/sequence-batch.js';
 export { isUnreadable, PolicyError, type PolicyErrorCode } from './policy-error.js';
 export { evaluateLogprobs } from './logprobs/evaluate-logprobs.js';
-export type { TeacherTop } from './logprobs/teacher-top.js';
+export { selectTeacherTop, type TeacherTop } from './logprobs/teacher-top.js';
 export { valuesAtEnd } from './logprobs/values-at-end.js';
 export type { ChatMessage, ConversationMessage, TemplateTool } from './tokenizers/chat-template.js';
 export { createTokenizer } from './tokenizers/create-tokenizer.js';

@@ -106,8 +106,8 @@ export class TensorflowEngine implements UpdateEngine {
     const { initFrom, distillation } = recipe;
     if (distillation && !distillation.teacher.endpoint) {
       const { maxPositions, vocabSize } = this.model.config;
-      requireTopK(distillation.topK ?? 0, vocabSize);
       this.teacher = await openTeacher(distillation.teacher, { checkpoints, tokenizerHash, maxPositions });
+      requireTopK(distillation.topK ?? 0, Math.min(vocabSize, this.teacher.config.vocabSize));
     }
     if (!initFrom) return;
     if (!initFrom.source)

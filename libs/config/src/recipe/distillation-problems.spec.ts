@@ -87,6 +87,10 @@ describe('a recipe with a teacher', () => {
       'distillation.topK: got 8, must be null with engine "tinker"',
     ],
     [
+      ['distillation.topK=8', 'sampler={"rule": "prioritized"}'],
+      'sampler.priority: got "absoluteAdvantage", must be "tdError" or SQL with distillation.topK',
+    ],
+    [
       ['loss.valueCoefficient=0.5'],
       'loss.valueCoefficient: got 0.5, must be 0 without distillation.withReward',
     ],

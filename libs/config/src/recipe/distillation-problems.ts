@@ -41,6 +41,7 @@ export function distillationProblems(recipe: Recipe): string[] {
 
 /** The likeliest tokens of a teacher come from an engine that has its weights. */
 function topKProblems({ topK, objective, teacher }: DistillationRecipe, recipe: Recipe): string[] {
+  const { sampler } = recipe;
   if (typeof topK !== 'number') {
     return objective === 'forwardKl'
       ? [
@@ -55,6 +56,11 @@ function topKProblems({ topK, objective, teacher }: DistillationRecipe, recipe: 
     problems.push(`${place} engine "tinker", which tells the logprobs of the sampled tokens only`);
   if (backend === 'verl')
     problems.push(`${place} engine.backend "verl", which tells the logprobs of the sampled tokens only`);
+  if (sampler?.rule === 'prioritized' && (sampler.priority ?? 'absoluteAdvantage') === 'absoluteAdvantage') {
+    problems.push(
+      'sampler.priority: got "absoluteAdvantage", must be "tdError" or SQL with distillation.topK: what the teacher says is no part of the advantages then',
+    );
+  }
   if (teacher.endpoint) {
     problems.push(
       `${place} distillation.teacher.endpoint: only an engine that evaluates the teacher has its likeliest tokens; name a policy of a run, or a model directory`,

@@ -1,7 +1,7 @@
 import * as tf from '@retrace/compute/tensorflow';
 import { expect, it } from 'vitest';
 import { expectSameFunction, normal, onEachBackend } from '@retrace/compute/testing';
-import { tokenDistribution } from './token-distribution.js';
+import { likeliestIds, tokenDistribution } from './token-distribution.js';
 
 const targets = Int32Array.of(2, 0, 6, 6, 3);
 const inputs = () => [normal([5, 4], 1), normal([7, 4], 2)];
@@ -35,5 +35,21 @@ await onEachBackend('tokenDistribution', () => {
     }).arraySync() as number[][];
     expect(certain).toEqual([0, -2000]);
     expect(impossible.map(Math.abs)).toEqual([0, 0]);
+  });
+});
+
+await onEachBackend('likeliestIds', () => {
+  it('keeps the logits of no chunk, also where nothing is tidied until all are done', () => {
+    const [numRows, vocabSize, topK] = [64, 500, 2];
+    const options = { temperature: 1, topK, vocabSize, maxLogits: 8 * vocabSize };
+    tf.tidy(() => {
+      const [hidden, head] = [normal([numRows, 4], 1), normal([vocabSize, 4], 2)];
+      const before = tf.memory().numBytes;
+      const { ids } = likeliestIds(hidden, head, options);
+      const logits = tf.matMul(hidden, head, false, true);
+      expect(ids.arraySync()).toEqual(tf.topk(logits, topK).indices.arraySync());
+      logits.dispose();
+      expect(tf.memory().numBytes - before).toBeLessThan(4 * numRows * vocabSize);
+    });
   });
 });

@@ -74,11 +74,13 @@ export function likeliestIds(
     maxLogits = MAX_LOGITS,
   }: DistributionOptions & { readonly topK: number; readonly vocabSize: number },
 ): { readonly ids: tf.Tensor; readonly logprobs: tf.Tensor } {
-  const chunks = splitRows(hidden_MH, rowsOfChunk(head_VH, maxLogits)).map((chunk) => {
-    const logits_CV = tf.div(matMul(chunk, head_VH, { transposeB: true }), temperature);
-    const { values, indices } = tf.topk(tf.slice(logits_CV, [0, 0], [-1, vocabSize]), topK);
-    return { ids: indices, logprobs: tf.sub(values, tf.logSumExp(logits_CV, 1, true)) };
-  });
+  const chunks = splitRows(hidden_MH, rowsOfChunk(head_VH, maxLogits)).map((chunk) =>
+    tf.tidy(() => {
+      const logits_CV = tf.div(matMul(chunk, head_VH, { transposeB: true }), temperature);
+      const { values, indices } = tf.topk(tf.slice(logits_CV, [0, 0], [-1, vocabSize]), topK);
+      return { ids: indices, logprobs: tf.sub(values, tf.logSumExp(logits_CV, 1, true)) };
+    }),
+  );
   return {
     ids: tf.concat(chunks.map(({ ids }) => ids)),
     logprobs: tf.concat(chunks.map(({ logprobs }) => logprobs)),

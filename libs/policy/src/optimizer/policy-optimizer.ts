@@ -241,7 +241,7 @@ export class PolicyOptimizer {
   /** Finds with a forward pass the tokens that a loss which ranks the whole batch keeps: [N] 1 for those; null for other losses. */
   async selectTokens(batch: TrainingBatch, options: LossOptions): Promise<Uint8Array | null> {
     if (getPolicyLoss(options.policyLoss).scope !== 'batch') return null;
-    const { logprobs } = await this.evaluateTrainedTokens(batch, options);
+    const { logprobs } = await this.evaluateTrainedTokens(batch, { ...options, distillation: null });
     return selectBatchTokens(logprobs, batch, options);
   }
 

@@ -6,7 +6,13 @@ import {
   type Aggregation,
 } from '@retrace/algorithms';
 import type { OptimizerRecipe } from '@retrace/config';
-import { mapLossColumns, type TeacherTop, type TokenFigures, type TrainingBatch } from '@retrace/policy';
+import {
+  mapLossColumns,
+  selectTeacherTop,
+  type TeacherTop,
+  type TokenFigures,
+  type TrainingBatch,
+} from '@retrace/policy';
 import { shuffle, type Pcg32 } from '@retrace/random';
 import { gather, gatherMask, offsetsOfMarked, listPositions, scatter } from '../action-tokens.js';
 import type { UpdateColumns } from '../loss-columns.js';
@@ -137,7 +143,7 @@ interface PlacedActions {
 function topOfTokens(top: TeacherTop, { actions, positions, numTokens }: PlacedActions): TeacherTop {
   const rows = new Int32Array(numTokens).fill(-1);
   positions.forEach((n, k) => (rows[n] = top.rows[actions[k]]));
-  return { ...top, rows };
+  return selectTeacherTop(top, rows);
 }
 
 /** [s + 1] Of these sequences, one after the other. @param offsets [S + 1] of all */

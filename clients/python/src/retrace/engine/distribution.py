@@ -71,13 +71,9 @@ class TokenDistribution(torch.autograd.Function):
                 d_entropies[rows],
                 d_logprobs[rows] + d_chosen[rows].sum(1),
             )
-            d_logits = logits_gradient(
-                raw_logits(hidden[rows], head) if kept is None else kept, columns, ctx.temperature
-            )
+            logits = raw_logits(hidden[rows], head) if kept is None else kept
+            d_logits = logits_gradient(logits, columns, chosen[rows], d_chosen[rows], ctx.temperature)
             kept = None
-            if chosen.numel():
-                added = (d_chosen[rows] / ctx.temperature).to(d_logits.dtype)
-                d_logits.scatter_add_(1, chosen[rows], added)
             if d_hidden is not None:
                 torch.mm(d_logits, head, out=d_hidden[rows])
             if d_head is not None:
@@ -165,19 +161,46 @@ class RowColumns(NamedTuple):
     """By the logprobs of all ids of the row, each of which takes p from every logit."""
 
 
-def logits_gradient(logits: torch.Tensor, columns: RowColumns, temperature: float) -> torch.Tensor:
-    """Compute the gradient of the logits [C, V], in their precision, but for what chosen ids add to their own.
+def logits_gradient(
+    logits: torch.Tensor,
+    columns: RowColumns,
+    chosen: torch.Tensor,
+    d_chosen: torch.Tensor,
+    temperature: float,
+) -> torch.Tensor:
+    """Compute the gradient of the logits [C, V], in their precision, from those of chosen ids [C, k] and the other columns.
 
-    It may use the memory of the logits.
+    What an id gets by itself and what all ids take from it may be large and cancel, so both are added in float32. It may use the
+    memory of the logits.
     """
     if logits.is_cuda:
         from . import kernels
 
-        return kernels.logits_gradient(logits, columns, temperature)
+        of_chosen = chosen_gradient(logits.gather(1, chosen), columns, chosen, d_chosen, temperature)
+        gradient = kernels.logits_gradient(logits, columns, temperature)
+        return gradient.scatter_(1, chosen, of_chosen.to(gradient.dtype))
     targets, sums, entropies, d_logprobs, d_entropies, d_totals = columns
     log_p = logits.float() if temperature == 1 else logits.float() / temperature
     log_p.sub_(sums[:, None])
     factor = (log_p + entropies[:, None]).mul_(d_entropies[:, None]).add_(d_totals[:, None])
     gradient = log_p.exp_().mul_(factor).neg_()
     gradient.scatter_add_(1, targets[:, None], d_logprobs[:, None])
+    gradient.scatter_add_(1, chosen, d_chosen)
     return (gradient if temperature == 1 else gradient.div_(temperature)).to(logits.dtype)
+
+
+def chosen_gradient(
+    logits: torch.Tensor,
+    columns: RowColumns,
+    chosen: torch.Tensor,
+    d_chosen: torch.Tensor,
+    temperature: float,
+) -> torch.Tensor:
+    """Compute the gradient of the logits of chosen ids [C, k], in float32; an id that is there twice has the same in both places."""
+    targets, sums, entropies, d_logprobs, d_entropies, d_totals = columns
+    log_p = logits.float() / temperature - sums[:, None]
+    factor = (log_p + entropies[:, None]) * d_entropies[:, None] + d_totals[:, None]
+    gradient = (chosen == targets[:, None]) * d_logprobs[:, None] - log_p.exp() * factor
+    for place in range(chosen.shape[1]):
+        gradient += (chosen == chosen[:, place, None]) * d_chosen[:, place, None]
+    return gradient / temperature

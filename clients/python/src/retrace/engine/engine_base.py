@@ -218,7 +218,7 @@ def require_rows(derivatives: Mapping[str, NDArray[np.float32]], num_rows: int) 
 def require_width(derivatives: NDArray[np.float32], output: torch.Tensor | None) -> None:
     """Check that the logprobs of chosen ids have a derivative for each."""
     width = 0 if output is None else output.shape[1]
-    if derivatives.shape[1] != width:
+    if output is None or derivatives.shape[1] != width:
         rule = f"{width} a token, as many as the ids of the forward"
         raise invalid("dTopLogprob", f"{derivatives.shape[1]} a token", rule)
 

@@ -39,6 +39,7 @@ from .wire import (
 
 PROTOCOL = 4
 MAX_BODY_BYTES = 2**32
+MAX_COUNT_DIGITS = 9
 # Calls that change the engine: they have a number, and are never made twice.
 NUMBERED = {"open", "backward", "step", "discard", "load", "move-reference"}
 
@@ -410,7 +411,7 @@ def read_forward(query: dict[str, str]) -> ForwardOptions:
 def read_count(query: dict[str, str], name: str) -> int:
     """Check a whole number of a query, which is 0 where it is absent."""
     text = query.get(name, "0")
-    if not text.isdecimal():
+    if not text.isdecimal() or len(text) > MAX_COUNT_DIGITS:
         raise invalid(name, text, "a whole number")
     return int(text)
 
