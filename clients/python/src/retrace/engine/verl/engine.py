@@ -122,7 +122,7 @@ class VerlEngine(EngineBase):
         if outputs is None:
             return []
         return [
-            (piece.rows, {name: outputs[OUTPUTS[name]][i][piece.reads] for name in names})
+            (piece.rows, {name: outputs[OUTPUTS[name]][i][piece.reads].astype(np.float32) for name in names})
             for i, piece in enumerate(mine)
         ]
 
