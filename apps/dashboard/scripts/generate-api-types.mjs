@@ -1,6 +1,6 @@
 /** Writes the TypeScript types of the REST API, as `apps/api/openapi.json` describes it, where they are older than that. Git ignores them. */
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 
 /** The file that `npm run openapi -w @retrace/api` writes. */
 const DOCUMENT = join(import.meta.dirname, '../../api/openapi.json');
@@ -9,7 +9,11 @@ const HEADER = '// Generated from apps/api/openapi.json by "npm run typecheck". 
 
 const modifiedMs = (path) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
 const newestSourceMs = Math.max(modifiedMs(DOCUMENT), modifiedMs(import.meta.filename));
-if (modifiedMs(TYPES) < newestSourceMs) writeFileSync(TYPES, await renderTypes());
+if (modifiedMs(TYPES) < newestSourceMs) {
+  const types = await renderTypes();
+  mkdirSync(dirname(TYPES), { recursive: true });
+  writeFileSync(TYPES, types);
+}
 
 /** `paths` for the client, and one type for each schema of the document. */
 async function renderTypes() {
