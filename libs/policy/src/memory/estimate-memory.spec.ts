@@ -51,6 +51,12 @@ describe('estimateTrainingMemory', () => {
     expect(added({ ...large, lora })).toBe(4 * countParameters({ ...large, lora }).numTrained);
   });
 
+  it('has two more chunks of logits where the loss reads other ids', () => {
+    const logits = (readsOtherIds: boolean) =>
+      partOf(estimateTrainingMemory(large, { ...shape, readsOtherIds }), 'logits');
+    expect(logits(true)).toBe(2 * logits(false));
+  });
+
   it('grows with what is trained, the tokens of a pass and sums over passes, and shrinks with recomputation', () => {
     const whole = estimateTrainingMemory(large, shape);
     const adapted = estimateTrainingMemory({ ...large, lora }, shape);

@@ -35,6 +35,8 @@ export interface TrainingShape extends PassShape {
   readonly momentsOnDisk?: boolean;
   /** Whether a frozen reference policy is kept beside the model; it shares with the model what is not trained. */
   readonly keepsReference?: boolean;
+  /** Whether the loss reads the logprobs of other ids than the tokens', as of a teacher's likeliest. */
+  readonly readsOtherIds?: boolean;
 }
 
 /** `GeneratorOptions`: contexts that are kept at the same time, their longest, and the longest turn. */
@@ -72,7 +74,8 @@ export function estimateTrainingMemory(config: TransformerConfig, shape: Trainin
       name: 'activations of a pass',
       bytes: activationBytes(config, shape.passTokens, shape.recomputesLayers),
     },
-    { name: 'logits', bytes: 2 * logitBytes(config, shape.passTokens) },
+    // The derivatives by other ids are a chunk of logits of their own, and another while they are added.
+    { name: 'logits', bytes: (shape.readsOtherIds === true ? 4 : 2) * logitBytes(config, shape.passTokens) },
   ]);
 }
 

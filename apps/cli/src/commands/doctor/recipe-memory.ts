@@ -51,7 +51,10 @@ export async function estimateRecipeMemory(recipe: Recipe, numCollectors = 1): P
   const passTokens = Math.max(optimizer.maxTokensPerMicroBatch, rowTokens);
   const numShards = optimizer.dataParallel ?? 1;
   const slots = Math.min(collection.concurrentEpisodes, numEpisodes);
-  const training = { passTokens, accumulates: true, recomputesLayers: optimizer.recomputeLayers };
+  const training = {
+    ...{ passTokens, accumulates: true, recomputesLayers: optimizer.recomputeLayers },
+    readsOtherIds: typeof recipe.distillation?.topK === 'number',
+  };
   // Only the trainer itself evaluates the reference policy.
   const keepsReference = initialKlCoefficient(loss) > 0 || Boolean(preference);
   const momentsOnDisk = recipe.compute?.optimizerOffload === 'disk';
