@@ -79,7 +79,7 @@ it('samples each version from its own weights, side by side, and tells their log
     expect(await sampler.deliver({ name, location, directory: '' })).toEqual({ version: name, model: name });
   const scores = [];
   for (const model of ['retrace-run-1', 'retrace-run-2', 'retrace-run-1'])
-    scores.push(await sampler.score({ tokenIds: [1, 7, 7], model }));
+    scores.push((await sampler.score({ tokenIds: [1, 7, 7], model })).logprobs);
   expect(scores[0]).toEqual(scores[2]);
   expect(scores[0][0]).toBeNaN();
   // Token 7 was praised in each step.
@@ -88,7 +88,10 @@ it('samples each version from its own weights, side by side, and tells their log
   const turn = await sampler.generate({ ...TURN, model: 'retrace-run-2' });
   expect(turn).toMatchObject({ versions: null, stopReason: 'length' });
   expect(turn.tokenIds.length).toBe(4);
-  const scored = await sampler.score({ tokenIds: [...CONTEXT, ...turn.tokenIds], model: 'retrace-run-2' });
+  const { logprobs: scored } = await sampler.score({
+    tokenIds: [...CONTEXT, ...turn.tokenIds],
+    model: 'retrace-run-2',
+  });
   turn.logprobs.forEach((logprob, n) => {
     expect(logprob).toBeCloseTo(scored[CONTEXT.length + n], 6);
   });

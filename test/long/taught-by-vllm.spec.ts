@@ -13,8 +13,8 @@ afterAll(() => {
   directory.remove();
 });
 
-/** Writes the recipe of a policy of this model directory that the server teaches, and returns its path. */
-function writeRecipe(model: string, url: string): string {
+/** Writes the recipe of a policy of this model directory that the server teaches, also by its likeliest tokens, and returns its path. */
+function writeRecipe(model: string, url: string, likeliest: object = {}): string {
   const { model: own, compute, ...base } = structuredClone(resolveRecipe('bandit-ppo'));
   void [own, compute];
   const recipe = {
@@ -28,7 +28,7 @@ function writeRecipe(model: string, url: string): string {
     advantage: { estimator: 'reinforcePlusPlus', options: {} },
     loss: { ...base.loss, policyLoss: 'ppo', valueCoefficient: 0, entropyCoefficient: 0 },
     evaluation: { ...base.evaluation, everyUpdates: 0, numTestEpisodes: 0 },
-    distillation: { teacher: { endpoint: { kind: 'vllm', url, model: 'tiny' } } },
+    distillation: { teacher: { endpoint: { kind: 'vllm', url, model: 'tiny' } }, ...likeliest },
     updateTokens: true,
   };
   const path = join(directory.path, 'taught.json');
@@ -49,15 +49,24 @@ function withOtherWeights(model: string): string {
   return copied;
 }
 
-async function train(recipe: string, numUpdates: number): Promise<readonly number[]> {
+async function train(recipe: string, numUpdates: number, metric = 'teacherKl'): Promise<readonly number[]> {
   const { code, stdout, stderr } = await runRetrace([
     ...['train', '--recipe', recipe, '--updates', String(numUpdates), '--json', '--data-dir', data],
   ]);
   expect(code, stderr).toBe(0);
   const { runId } = JSON.parse(stdout) as { readonly runId: string };
-  const query = `SELECT value FROM metrics WHERE run_id = '${runId}' AND name = 'train/teacherKl' ORDER BY step`;
+  const query = `SELECT value FROM metrics WHERE run_id = '${runId}' AND name = 'train/${metric}' ORDER BY step`;
   const { stdout: rows } = await runRetrace(['sql', query, '--json', '--data-dir', data]);
   return (JSON.parse(rows) as { readonly value: number }[]).map(({ value }) => value);
+}
+
+/** Makes an update of the newest run again, without the server. */
+async function requireReplay(updateNumber: number): Promise<void> {
+  const { code, stdout, stderr } = await runRetrace([
+    ...['replay', '--update', String(updateNumber), '--json', '--data-dir', data],
+  ]);
+  expect(code, stderr).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ lossDifference: 0, sameTokens: true });
 }
 
 describe('a policy that a model on a real vLLM teaches', () => {
@@ -78,13 +87,45 @@ describe('a policy that a model on a real vLLM teaches', () => {
     expect(Math.abs(equal[0])).toBeLessThan(1e-4);
     expect(kls).toHaveLength(NUM_UPDATES);
     expect(kls[NUM_UPDATES - 1]).toBeLessThan(kls[0] / 2);
-    const replayed = await runRetrace(['replay', '--update', '9', '--json', '--data-dir', data]);
-    expect(replayed.code, replayed.stderr).toBe(0);
-    expect(JSON.parse(replayed.stdout)).toMatchObject({ lossDifference: 0, sameTokens: true });
+    await requireReplay(9);
     task.meta.figures = [
       { name: 'KL from a teacher of equal weights', value: equal[0], unit: 'nats a token' },
       { name: 'KL from the teacher in update 1', value: kls[0], unit: 'nats a token' },
       { name: `KL from it in update ${NUM_UPDATES}`, value: kls[NUM_UPDATES - 1], unit: 'nats a token' },
+    ];
+  }, 1_800_000);
+
+  it('comes near its likeliest tokens, of which the server tells as many as it was started for', async ({
+    task,
+    skip,
+  }) => {
+    const vllm = await startVllm();
+    if ('unavailable' in vllm) return skip(`skipped, because ${vllm.unavailable}`);
+    let equal: readonly number[];
+    let losses: readonly number[];
+    try {
+      const likeliest = { topK: 20, objective: 'forwardKl' };
+      const metric = 'distillationLoss';
+      equal = await train(writeRecipe(vllm.model, vllm.url, likeliest), 1, metric);
+      const student = withOtherWeights(vllm.model);
+      const path = writeRecipe(student, vllm.url, { topK: 21 });
+      const refused = await runRetrace(['train', '--recipe', path, '--updates', '1', '--data-dir', data]);
+      expect(refused.code).not.toBe(0);
+      expect(refused.stderr).toMatch(/distillation\.topK is 21, .*--max-logprobs 21/s);
+      losses = await train(writeRecipe(student, vllm.url, likeliest), NUM_UPDATES, metric);
+    } finally {
+      await vllm.stop();
+    }
+    expect(Math.abs(equal[0])).toBeLessThan(1e-4);
+    expect(losses).toHaveLength(NUM_UPDATES);
+    expect(losses[NUM_UPDATES - 1]).toBeLessThan(losses[0] / 2);
+    await requireReplay(9);
+    task.meta.figures = [
+      { name: 'KL over 20 tokens from the teacher in update 1', value: losses[0], unit: 'nats a token' },
+      {
+        name: `KL over 20 tokens from it in update ${NUM_UPDATES}`,
+        ...{ value: losses[NUM_UPDATES - 1], unit: 'nats a token' },
+      },
     ];
   }, 1_800_000);
 });

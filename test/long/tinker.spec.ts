@@ -184,7 +184,8 @@ describe.skipIf('unavailable' in server)(
         const teacher = await openEndpointTeacher(
           { distillation: { coefficient: 1, withReward: false, teacher: { endpoint } } },
           {
-            ...{ tokenizer, maxPositions: 512, variables: {}, onNotice: () => undefined },
+            ...{ tokenizer, shape: { maxPositions: 512, vocabSize: tokenizer.vocabSize } },
+            ...{ variables: {}, onNotice: () => undefined },
             signal: new AbortController().signal,
           },
         );

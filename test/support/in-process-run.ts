@@ -255,7 +255,7 @@ export class InProcessRun {
     const shape = await recipeModelConfig(recipe, vocabSize);
     const onNotice = (message: string) => void warnings.raise({ source: 'trainer', message });
     const teacher = await openEndpointTeacher(recipe, {
-      ...{ tokenizer, maxPositions: shape.maxPositions, variables: {}, onNotice, signal: common.signal },
+      ...{ tokenizer, shape, variables: {}, onNotice, signal: common.signal },
     });
     this.closing.push(async () => teacher?.close());
     return Trainer.start({

@@ -197,7 +197,7 @@ describe('tokens of the server', () => {
       { tokenIds: Int32Array.from(prompt), sequenceOffsets: Int32Array.of(0, prompt.length) },
       { temperature: 1, maxTokensPerMicroBatch: 512 },
     );
-    const scored = await engine.score({ tokenIds: prompt, model: 'tiny' });
+    const { logprobs: scored } = await engine.score({ tokenIds: prompt, model: 'tiny' });
     expect(scored.length).toBe(prompt.length);
     scored.slice(1).forEach((logprob, n) => {
       expect(logprob).toBeCloseTo(logprobs[n + 1], 5);

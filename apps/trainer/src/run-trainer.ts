@@ -83,8 +83,7 @@ export async function runTrainer(
   const sources = client ? rewardSources({ log, client, reader, runId }, variables) : {};
   const rewards = await loadRewards(recipe, sources, client !== null);
   const shape = await recipeModelConfig(recipe, vocabSize);
-  const { maxPositions } = shape;
-  const teacher = await openEndpointTeacher(recipe, { tokenizer, maxPositions, variables, onNotice, signal });
+  const teacher = await openEndpointTeacher(recipe, { tokenizer, shape, variables, onNotice, signal });
   const trainer = await Trainer.start({
     ...(shared ?? { offerFile: OfferFile.at(config.checkpoints, runId) }),
     ...{ runId, recipe, rewards, teacher, log, control, checkpoints, reader, signal, warnings },

@@ -1,4 +1,4 @@
-import type { GeneratedTokens, GenerationRequest } from '@retrace/chat';
+import type { GeneratedTokens, GenerationRequest, ScoredTokens } from '@retrace/chat';
 import type { TokenEngine } from '@retrace/endpoints';
 import { getEnvironment } from '@retrace/environments';
 import { buildWordTokenizer, plainPolicyText } from '@retrace/policy';
@@ -23,7 +23,7 @@ class PlayedEngine implements TokenEngine {
     return Promise.reject(new Error('is not asked for'));
   }
 
-  score(): Promise<Float32Array> {
+  score(): Promise<ScoredTokens> {
     return Promise.reject(new Error('is not asked for'));
   }
 

@@ -1,4 +1,10 @@
-import type { GeneratedTokens, GenerationRequest, LikeliestRequest, ScoreRequest } from '@retrace/chat';
+import type {
+  GeneratedTokens,
+  GenerationRequest,
+  LikeliestRequest,
+  ScoredTokens,
+  ScoreRequest,
+} from '@retrace/chat';
 import type { TokenEngine } from '@retrace/endpoints';
 
 /** An engine whose server may change its weights between turns: while it is paused, turns under way end and no other begins. */
@@ -17,7 +23,7 @@ export class PausableEngine implements TokenEngine {
   }
 
   /** Works also while the engine is paused, because new weights are checked before turns go on. */
-  score(request: ScoreRequest, signal?: AbortSignal): Promise<Float32Array> {
+  score(request: ScoreRequest, signal?: AbortSignal): Promise<ScoredTokens> {
     return this.engine.score(request, signal);
   }
 

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { resolveEngine, type Recipe } from '@retrace/config';
-import type { GeneratedTokens, GenerationRequest, ScoreRequest } from '@retrace/chat';
+import type { GeneratedTokens, GenerationRequest, ScoredTokens, ScoreRequest } from '@retrace/chat';
 import {
   EndpointError,
   type ConfirmedWeights,
@@ -83,9 +83,9 @@ export class TinkerSampler implements TokenEngine, WeightDelivery {
     return Promise.reject(new EndpointError('UNSUPPORTED', 'a Tinker server tells no likeliest tokens'));
   }
 
-  async score({ tokenIds, model }: ScoreRequest, signal?: AbortSignal): Promise<Float32Array> {
+  async score({ tokenIds, model }: ScoreRequest, signal?: AbortSignal): Promise<ScoredTokens> {
     const { promptLogprobs } = await this.sample({ ...PLAIN, tokenIds, model, promptLogprobs: true }, signal);
-    if (promptLogprobs !== null) return promptLogprobs;
+    if (promptLogprobs !== null) return { logprobs: promptLogprobs, likeliest: null };
     throw new EndpointError('MALFORMED_ANSWER', 'the answer has no logprobs of the prompt');
   }
 

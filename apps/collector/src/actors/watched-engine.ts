@@ -1,4 +1,10 @@
-import type { GeneratedTokens, GenerationRequest, LikeliestRequest, ScoreRequest } from '@retrace/chat';
+import type {
+  GeneratedTokens,
+  GenerationRequest,
+  LikeliestRequest,
+  ScoredTokens,
+  ScoreRequest,
+} from '@retrace/chat';
 import { EndpointError, type TokenEngine, type WeightDelivery } from '@retrace/endpoints';
 import type { PausableEngine } from './pausable-engine.js';
 import type { ServedPolicies } from './served-policies.js';
@@ -28,7 +34,7 @@ export class WatchedEngine implements TokenEngine {
     return this.options.engine.likeliest(request);
   }
 
-  score(request: ScoreRequest, signal?: AbortSignal): Promise<Float32Array> {
+  score(request: ScoreRequest, signal?: AbortSignal): Promise<ScoredTokens> {
     return this.options.engine.score(request, signal);
   }
 

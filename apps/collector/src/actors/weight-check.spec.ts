@@ -47,7 +47,10 @@ describe('WeightCheck', () => {
           };
           const options = { temperature: 1, maxTokensPerMicroBatch: 64 };
           const { logprobs } = await evaluateLogprobs(weights(), batch, options);
-          return logprobs.map((value, n) => (n === 0 ? Number.NaN : value + error));
+          return {
+            logprobs: logprobs.map((value, n) => (n === 0 ? Number.NaN : value + error)),
+            likeliest: null,
+          };
         },
       },
     });
@@ -96,7 +99,13 @@ describe('WeightCheck', () => {
   it('refuses a server that gives no logprob of a token', async () => {
     const check = new WeightCheck({
       ...{ url: 'http://server', tokenIds: TOKENS, maxDifference: 100 },
-      engine: { score: () => Promise.resolve(new Float32Array(TOKENS.length).fill(Number.NaN)) },
+      engine: {
+        score: () =>
+          Promise.resolve({
+            logprobs: new Float32Array(TOKENS.length).fill(Number.NaN),
+            likeliest: null,
+          }),
+      },
     });
     await expect(check.require(await policyOf(0, first), served)).rejects.toMatchObject({
       code: 'WEIGHTS_DIFFER',

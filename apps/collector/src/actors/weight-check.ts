@@ -50,7 +50,7 @@ export class WeightCheck {
     served: { readonly model: string; readonly signal?: AbortSignal },
   ): Promise<void> {
     const { engine, tokenIds, maxDifference } = this.options;
-    const scored = await engine.score({ tokenIds, model: served.model }, served.signal);
+    const { logprobs: scored } = await engine.score({ tokenIds, model: served.model }, served.signal);
     const now = { policyVersion, own, served: scored };
     const difference = largestDifference(now.own, now.served);
     const stale = this.before !== null && isStale(this.before, now) ? this.before : null;
@@ -74,7 +74,7 @@ export class WeightCheck {
     if (this.before === null) return;
     const { engine, tokenIds, maxDifference } = this.options;
     const { policyVersion, own } = this.before;
-    const scored = await engine.score({ tokenIds, model: served.model }, served.signal);
+    const { logprobs: scored } = await engine.score({ tokenIds, model: served.model }, served.signal);
     const difference = largestDifference(own, scored);
     if (difference > maxDifference)
       throw this.differs(policyVersion, 'delivered again', { difference, cause: this.bound });

@@ -22,7 +22,7 @@ import type { UpdateInputs } from '../update/update-inputs.js';
 import { readsTexts, referencePolicy } from '../update/update-inputs.js';
 import type { UpdateResult } from '../update/result/update-result.js';
 import { nameLike } from './name-like.js';
-import { RecordedTeacher } from './recorded-teacher.js';
+import { openRecordedTeacher } from './recorded-teacher.js';
 import { replayEngine } from './replay-engine.js';
 import { readRecordedUpdates, type RecordedUpdate, type RecordedUpdates } from './recorded-updates.js';
 import { requireSameEpisodes } from './same-episodes.js';
@@ -179,9 +179,7 @@ export class Replayer {
       recordedRewards: this.isOutside ? null : commit.episodeRewards,
       ...changes,
       ...{ recipe, rewards: inputs.rewards },
-      teacher: recipe.distillation?.teacher.endpoint
-        ? new RecordedTeacher({ log, updateNumber, offsets: tokenOffsets, isUnchanged })
-        : null,
+      teacher: openRecordedTeacher(recipe, { log, updateNumber, offsets: tokenOffsets, isUnchanged }),
     };
   }
 

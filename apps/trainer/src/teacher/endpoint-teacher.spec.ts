@@ -70,6 +70,7 @@ afterEach(async () => {
 async function open(
   routes: typeof VLLM = VLLM,
   endpoint: Partial<TeacherEndpointRecipe> = {},
+  topK: number | null = null,
 ): Promise<EndpointTeacher> {
   server = createServer((request, response) => {
     void (async () => {
@@ -87,6 +88,8 @@ async function open(
     endpoint: { kind: 'vllm', url, model: 'teacher', maxRetries: 0, ...endpoint },
     tokenizer,
     maxPositions: 16,
+    vocabSize: 256,
+    topK,
     variables: { KEY: 'secret' },
     onNotice: (message) => notices.push(message),
     signal: new AbortController().signal,
@@ -94,11 +97,34 @@ async function open(
   return teacher;
 }
 
+/** The same vLLM, whose k likeliest tokens at position p are 20, 21, … with logprobs −1 − p / 8, −2 − p / 8, …, as long as k is at most 3. */
+function vllmWithRanks(firstId = 20): typeof VLLM {
+  return {
+    ...VLLM,
+    'POST /v1/completions': ({ body }) => {
+      const { prompt, prompt_logprobs: topK } = body as { prompt: number[]; prompt_logprobs: number };
+      if (topK > 3) return [400, { error: { message: `${topK} is greater than max allowed: 3` } }];
+      const entries = prompt.map((id, n) => {
+        const ranked = Array.from({ length: topK }, (_, i) => [
+          firstId + i,
+          { logprob: -1 - i - n / 8, rank: i + 1 },
+        ]);
+        return n === 0 ? null : { [id]: { logprob: -id - n / 8, rank: 90 }, ...Object.fromEntries(ranked) };
+      });
+      return [200, { choices: [{ prompt_logprobs: entries }] }];
+    },
+  };
+}
+
+const ask = async (opened: Promise<EndpointTeacher>) =>
+  (await opened).read({ columns: {} as never, batch: BATCH, mask: MASK });
+
 const read = async (opened: Promise<EndpointTeacher>) => {
-  const told = await (await opened).read({ columns: {} as never, batch: BATCH, mask: MASK });
+  const told = await ask(opened);
   expect(told.top).toBeNull();
   return told.logprobs;
 };
+
 const refusal = (message: string | RegExp) => ({
   code: 'TEACHER_REFUSED',
   message: typeof message === 'string' ? (expect.stringContaining(message) as string) : message,
@@ -117,6 +143,36 @@ describe('EndpointTeacher', () => {
       [1, 2, 3, 4],
     ]);
     expect(notices).toEqual([]);
+  });
+
+  it('tells the likeliest tokens where each token was chosen', async () => {
+    const { logprobs, top } = await ask(open(vllmWithRanks(), {}, 2));
+    expect(logprobs).toEqual(Float32Array.of(-8.125, -7.25, 0, -4.375));
+    expect(top).toEqual({
+      topK: 2,
+      rows: Int32Array.of(0, 1, -1, 2),
+      ids: Int32Array.of(20, 21, 20, 21, 20, 21),
+      logprobs: Float32Array.of(-1.125, -2.125, -1.25, -2.25, -1.375, -2.375),
+    });
+  });
+
+  it.each([
+    [
+      'does not tell as many likeliest tokens',
+      vllmWithRanks(),
+      4,
+      /distillation\.topK is 4, and the server does not tell so many .*max allowed: 3.*; start vLLM with --max-logprobs 4, or lower topK; retrace serve tells none/,
+    ],
+    [
+      'tells the sampled tokens only',
+      VLLM,
+      2,
+      /distillation\.topK is 2, .*prompt_logprobs\[1\] must have the 2 likeliest tokens, has 0/,
+    ],
+    ['names tokens that the policy lacks', vllmWithRanks(255), 2, 'token 256 is among its 2 likeliest at'],
+    ['is asked for too many', vllmWithRanks(), 257, /^distillation\.topK: got 257, must be at most .*, 256/],
+  ] as const)('refuses a server that %s, with topK', async (_, routes, topK, message) => {
+    await expect(ask(open(routes, {}, topK))).rejects.toMatchObject(refusal(message));
   });
 
   it.each([

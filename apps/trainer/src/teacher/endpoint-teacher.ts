@@ -1,8 +1,11 @@
 import { setMaxListeners } from 'node:events';
+import type { LikeliestTokens } from '@retrace/chat';
 import type { Recipe } from '@retrace/config';
 import { EndpointError } from '@retrace/endpoints';
+import type { TeacherTop, TransformerConfig } from '@retrace/policy';
 import { TinkerError, type TinkerErrorCode } from '@retrace/tinker';
 import { TrainerError } from '../trainer-error.js';
+import { requireTopK } from './teacher-model.js';
 import { refused, teacherServer, type TeacherServer, type TeacherServerOptions } from './teacher-server.js';
 import type { AskedTokens, Teacher, TeacherAnswer } from './teacher.js';
 
@@ -14,10 +17,25 @@ const FINAL_CODES: ReadonlySet<TinkerErrorCode> = new Set(['REFUSED', 'MODEL_LOS
 /** The server that teaches, where the recipe names one. @throws TrainerError as `EndpointTeacher.open` */
 export async function openEndpointTeacher(
   { distillation }: Pick<Recipe, 'distillation'>,
-  options: Omit<TeacherServerOptions, 'endpoint'>,
+  { shape: { maxPositions, vocabSize }, ...options }: OpeningOptions,
 ): Promise<EndpointTeacher | null> {
   const endpoint = distillation?.teacher.endpoint;
-  return endpoint ? EndpointTeacher.open({ ...options, endpoint }) : null;
+  if (!endpoint) return null;
+  const topK = distillation.topK ?? null;
+  return EndpointTeacher.open({ ...options, endpoint, maxPositions, vocabSize, topK });
+}
+
+interface OpeningOptions extends Pick<
+  TeacherServerOptions,
+  'tokenizer' | 'variables' | 'onNotice' | 'signal'
+> {
+  /** Of the policy that learns. */
+  readonly shape: Pick<TransformerConfig, 'maxPositions' | 'vocabSize'>;
+}
+
+interface EndpointTeacherOptions extends TeacherServerOptions {
+  /** Ids of the policy that learns. */
+  readonly vocabSize: number;
 }
 
 /** A server that scores the tokens of prompts for the recipe's teacher. A request waits, until its deadline, for a server that is down. */
@@ -26,7 +44,7 @@ export class EndpointTeacher implements Teacher {
   /** Whether the server was checked and has not been down since; after that, another server may answer at its address. */
   private isChecked = false;
 
-  private constructor(private readonly options: TeacherServerOptions) {
+  private constructor(private readonly options: EndpointTeacherOptions) {
     this.server = teacherServer(options, () => {
       this.isChecked = false;
     });
@@ -35,9 +53,11 @@ export class EndpointTeacher implements Teacher {
   /**
    * Checks the server where it answers soon; otherwise the first update waits for it.
    *
-   * @throws TrainerError `TEACHER_REFUSED` for a server that refuses, has another tokenizer than the policy, or reads shorter contexts
+   * @throws TrainerError `TEACHER_REFUSED` for a server that refuses, has another tokenizer than the policy, or reads shorter contexts, or does
+   *   not tell as many likeliest tokens as the recipe compares
    */
-  static async open(options: TeacherServerOptions): Promise<EndpointTeacher> {
+  static async open(options: EndpointTeacherOptions): Promise<EndpointTeacher> {
+    requireTopK(options.topK ?? 0, options.vocabSize);
     const teacher = new EndpointTeacher(options);
     try {
       await teacher.check(Math.min(START_MS, teacher.server.deadlineMs));
@@ -58,16 +78,23 @@ export class EndpointTeacher implements Teacher {
    */
   async read({ batch, mask: ofActions }: AskedTokens): Promise<TeacherAnswer> {
     const { tokenIds, sequenceOffsets, actionTokens } = batch;
-    const mask = new Uint8Array(tokenIds.length);
-    actionTokens.forEach((n, a) => (mask[n] = ofActions[a]));
-    const ofAll = new Float32Array(tokenIds.length);
+    const rows = new Int32Array(tokenIds.length).fill(-1);
+    let numRows = 0;
+    actionTokens.forEach((n, a) => {
+      if (ofActions[a] === 1) rows[n] = numRows++;
+    });
+    const { topK } = this.options;
+    const told = {
+      logprobs: new Float32Array(numRows),
+      top: topK === null ? null : newTop(topK, numRows),
+    };
     // The first failure ends the others, also those that wait for their turn.
     const failed = new AbortController();
     const signal = AbortSignal.any([this.options.signal, failed.signal]);
     // Each request under way adds a listener.
     setMaxListeners(0, signal);
     const scores = Array.from({ length: sequenceOffsets.length - 1 }, (_, s) =>
-      this.readSequence({ batch, mask }, s, { into: ofAll, signal }),
+      this.readSequence({ batch, rows }, s, { into: told, signal }),
     );
     try {
       await Promise.all(scores);
@@ -77,7 +104,11 @@ export class EndpointTeacher implements Teacher {
       await Promise.allSettled(scores);
       throw asTeacherError(error, this.options.endpoint.url);
     }
-    return { logprobs: Float32Array.from(actionTokens, (n) => ofAll[n]), top: null };
+    const rowsOfActions = actionTokens.map((n) => rows[n]);
+    return {
+      logprobs: Float32Array.from(rowsOfActions, (row) => (row < 0 ? 0 : told.logprobs[row])),
+      top: told.top && { ...told.top, rows: rowsOfActions },
+    };
   }
 
   close(): Promise<void> {
@@ -96,30 +127,72 @@ export class EndpointTeacher implements Teacher {
 
   /** Reads the tokens of sequence `s` that are asked about. */
   private async readSequence(
-    { batch: { tokenIds, sequenceOffsets }, mask }: SequencesAsked,
+    { batch: { tokenIds, sequenceOffsets }, rows }: SequencesAsked,
     s: number,
-    { into, signal }: { readonly into: Float32Array; readonly signal: AbortSignal },
+    { into, signal }: { readonly into: ToldTokens; readonly signal: AbortSignal },
   ): Promise<void> {
-    const [from, end] = [sequenceOffsets[s], endOfAsked(mask, sequenceOffsets, s)];
+    const [from, end] = [sequenceOffsets[s], endOfAsked(rows, sequenceOffsets, s)];
     if (end === from) return;
     const { url } = this.options.endpoint;
     const context = Array.from(tokenIds.subarray(from, end));
-    const scored = await this.server.score(context, signal);
+    const { logprobs, likeliest } = await this.server.score(context, signal);
     for (let n = from; n < end; n++) {
-      if (mask[n] === 0) continue;
-      if (!Number.isFinite(scored[n - from])) throw refused(url, withoutLogprob(context, n - from));
-      into[n] = scored[n - from];
+      const [row, place] = [rows[n], n - from];
+      if (row < 0) continue;
+      if (!Number.isFinite(logprobs[place])) throw refused(url, withoutLogprob(context, place));
+      into.logprobs[row] = logprobs[place];
+      if (into.top !== null) this.copyLikeliest(likeliest, place, { top: into.top, row });
     }
+  }
+
+  private copyLikeliest(
+    likeliest: LikeliestTokens | null,
+    place: number,
+    { top: { topK, ids, logprobs }, row }: { readonly top: TopRows; readonly row: number },
+  ): void {
+    const { vocabSize, endpoint } = this.options;
+    const [from, end] = [place * topK, (place + 1) * topK];
+    const named = likeliest?.ids.subarray(from, end) ?? new Int32Array();
+    const known = likeliest?.logprobs.subarray(from, end) ?? new Float32Array();
+    if (named.length !== topK || known.some(Number.isNaN))
+      throw refused(endpoint.url, `it has no likeliest tokens at position ${place} of its context`);
+    const outside = named.find((id) => id >= vocabSize);
+    if (outside !== undefined) {
+      const what = `token ${outside} is among its ${topK} likeliest at position ${place} of its context`;
+      throw refused(
+        endpoint.url,
+        `${what}, and the policy has ids 0 … ${vocabSize - 1}; lower distillation.topK`,
+      );
+    }
+    ids.set(named, row * topK);
+    logprobs.set(known, row * topK);
   }
 }
 
-/** Tokens of sequences, with a mask [N] of those that are asked about. */
-type SequencesAsked = Pick<AskedTokens, 'batch' | 'mask'>;
+/** Tables of likeliest tokens whose rows are not assigned to tokens. */
+type TopRows = Omit<TeacherTop, 'rows'>;
+
+/** Answers about the R tokens that are asked about. */
+interface ToldTokens {
+  /** [R] */
+  readonly logprobs: Float32Array;
+  readonly top: TopRows | null;
+}
+
+function newTop(topK: number, numRows: number): TopRows {
+  const length = numRows * topK;
+  return { topK, ids: new Int32Array(length), logprobs: new Float32Array(length) };
+}
+
+/** Tokens of sequences, with the row [N] in which the answer about each is written; −1 for those that are not asked about. */
+interface SequencesAsked extends Pick<AskedTokens, 'batch'> {
+  readonly rows: Int32Array;
+}
 
 /** End of the part of a sequence that has the tokens which are asked about; its start where there is none. */
-function endOfAsked(mask: Uint8Array, sequenceOffsets: Int32Array, s: number): number {
+function endOfAsked(rows: Int32Array, sequenceOffsets: Int32Array, s: number): number {
   let end = sequenceOffsets[s + 1];
-  while (end > sequenceOffsets[s] && mask[end - 1] === 0) end--;
+  while (end > sequenceOffsets[s] && rows[end - 1] < 0) end--;
   return end;
 }
 

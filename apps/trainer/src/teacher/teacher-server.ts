@@ -1,8 +1,9 @@
-import { tokenServer, type TokenServerKind } from '@retrace/chat';
+import { tokenServer, type ScoredTokens, type TokenServerKind } from '@retrace/chat';
 import type { TeacherEndpointRecipe } from '@retrace/config';
 import {
   describeTokenizer,
   describeVllmModel,
+  EndpointError,
   openTokenEngine,
   ServiceClient,
   type EngineOptions,
@@ -18,6 +19,8 @@ export interface TeacherServerOptions {
   readonly tokenizer: Tokenizer;
   /** Longest context of the policy that learns, tokens. */
   readonly maxPositions: number;
+  /** How many of its likeliest tokens the teacher tells; null: none. */
+  readonly topK: number | null;
   /** The trainer's environment, which holds the API key. */
   readonly variables: Readonly<Record<string, string | undefined>>;
   readonly onNotice: (message: string) => void;
@@ -30,8 +33,8 @@ export interface TeacherServer {
   readonly deadlineMs: number;
   /** Requires that the server can teach. @throws TrainerError `TEACHER_REFUSED`; errors of the server's client */
   check(deadlineMs: number): Promise<void>;
-  /** log π of each token given those before it, in nats; NaN where the server has none, as for the first. */
-  score(tokenIds: readonly number[], signal: AbortSignal): Promise<Float32Array>;
+  /** How likely each token is given those before it, with the likeliest ones where the recipe wants them. */
+  score(tokenIds: readonly number[], signal: AbortSignal): Promise<ScoredTokens>;
   close(): Promise<void>;
 }
 
@@ -43,7 +46,7 @@ const DEADLINE_MS = 600_000;
 const DOWN_PAUSE_MS = 2_000;
 /** Digits, scripts, white space and brackets: what tokenizers differ in. */
 const TEST_TEXT = 'Retrace 0123456789: naïve café, 東京 🙂 Привет\n\t  if (x == y) { return "z"; }';
-/** Tokens of the test text that a Tinker server is tried with. */
+/** Tokens of the test text that a server is tried with. */
 const NUM_TRIED = 8;
 
 /**
@@ -98,14 +101,39 @@ class TokenTeacherServer implements TeacherServer {
     const asking = { ...this.asking, deadlineMs };
     if (tokenServer(this.kind).servesByName) await this.requireContexts(asking);
     await this.requireTokenizer(asking);
+    if (this.options.topK !== null) await this.requireLikeliest(this.options.topK, asking);
   }
 
-  score(tokenIds: readonly number[], signal: AbortSignal): Promise<Float32Array> {
-    return this.engine.score({ tokenIds, model: this.options.endpoint.model ?? '' }, signal);
+  score(tokenIds: readonly number[], signal: AbortSignal): Promise<ScoredTokens> {
+    return this.engine.score(this.question(tokenIds), signal);
   }
 
   close(): Promise<void> {
     return this.service.close();
+  }
+
+  private question(tokenIds: readonly number[]) {
+    const { endpoint, topK } = this.options;
+    return { tokenIds, model: endpoint.model ?? '', topK: topK ?? 0 };
+  }
+
+  /** Tries some tokens, as no server tells how many likeliest ones it gives. */
+  private async requireLikeliest(topK: number, asking: EngineOptions): Promise<void> {
+    const { endpoint, tokenizer, signal } = this.options;
+    const tried = Array.from(encodePlain(tokenizer, TEST_TEXT).subarray(0, NUM_TRIED));
+    try {
+      await openTokenEngine(this.kind, this.service, asking).score(this.question(tried), signal);
+    } catch (error) {
+      const isRefused =
+        error instanceof EndpointError && (error.status === 400 || error.code === 'MALFORMED_ANSWER');
+      if (!isRefused) throw error;
+      const rule = `distillation.topK is ${topK}, and the server does not tell so many likeliest tokens of a prompt`;
+      const advice =
+        this.kind === 'vllm'
+          ? `; start vLLM with --max-logprobs ${topK}, or lower topK; retrace serve tells none`
+          : '';
+      throw refused(endpoint.url, `${rule} (${error.message})${advice}`, error);
+    }
   }
 
   private async requireContexts(asking: EngineOptions): Promise<void> {
@@ -166,13 +194,13 @@ class TinkerTeacherServer implements TeacherServer {
     const { endpoint, tokenizer, signal, onNotice } = this.options;
     await this.client.call('healthz', undefined, { method: 'GET', deadlineMs, signal });
     const tried = Array.from(encodePlain(tokenizer, TEST_TEXT).subarray(0, NUM_TRIED));
-    const logprobs = await this.score(tried, signal);
+    const { logprobs } = await this.score(tried, signal);
     if (!logprobs.subarray(1).every(Number.isFinite))
       throw refused(endpoint.url, `it has no logprobs of the prompt's tokens for ${endpoint.model ?? ''}`);
     onNotice(tellsNoTokens(endpoint.url, tokenizer));
   }
 
-  async score(tokenIds: readonly number[], signal: AbortSignal): Promise<Float32Array> {
+  async score(tokenIds: readonly number[], signal: AbortSignal): Promise<ScoredTokens> {
     const { promptLogprobs } = await sampleTokens(
       this.client,
       {
@@ -181,7 +209,8 @@ class TinkerTeacherServer implements TeacherServer {
       },
       signal,
     );
-    return promptLogprobs ?? new Float32Array(tokenIds.length).fill(Number.NaN);
+    const logprobs = promptLogprobs ?? new Float32Array(tokenIds.length).fill(Number.NaN);
+    return { logprobs, likeliest: null };
   }
 
   close(): Promise<void> {

@@ -1,9 +1,15 @@
 import { AnswerFault } from '../calls/answer-fault.js';
 import type { ServerQuestion } from '../calls/server-question.js';
-import { checkCount, readLogprobs, readTokenIds, tokenList } from '../tokens/answered-tokens.js';
+import {
+  checkCount,
+  readLikeliest,
+  readLogprobs,
+  readTokenIds,
+  tokenList,
+} from '../tokens/answered-tokens.js';
 import { PROMPT_IDS, SAMPLED_IDS } from '../tokens/engine-tokens.js';
 import type { ModelServer } from './model-server.js';
-import type { GeneratedTokens, TokenApi, VersionSpan } from './token-api.js';
+import type { GeneratedTokens, ScoredTokens, ScoreRequest, TokenApi, VersionSpan } from './token-api.js';
 
 interface Meta {
   readonly finish_reason?: { readonly type?: unknown; readonly matched?: unknown } | null;
@@ -13,6 +19,8 @@ interface Meta {
   /** [logprob, token id, text] for each token. */
   readonly output_token_logprobs?: readonly (readonly unknown[])[];
   readonly input_token_logprobs?: readonly (readonly unknown[])[];
+  /** null for the first token. */
+  readonly input_top_logprobs?: readonly (readonly (readonly unknown[])[] | null)[];
   readonly output_top_logprobs?: readonly (readonly (readonly unknown[])[])[];
 }
 
@@ -46,19 +54,16 @@ const TOKENS: TokenApi = {
       },
       readGenerated,
     ),
-  score: ({ tokenIds }) =>
+  score: (request) =>
     ask(
       {
-        input_ids: tokenIds,
+        input_ids: request.tokenIds,
         sampling_params: { temperature: 1, top_k: -1, top_p: 1, max_new_tokens: 1, ignore_eos: true },
         return_logprob: true,
         logprob_start_len: 0,
+        top_logprobs_num: request.topK,
       },
-      ({ input_token_logprobs: tokens = [] }) =>
-        readLogprobs(
-          tokens.map(([logprob]) => logprob),
-          { field: 'meta_info.input_token_logprobs', length: tokenIds.length },
-        ),
+      (meta) => readScored(meta, request),
     ),
   likeliest: ({ tokenIds, temperature, numTokens }) =>
     ask(
@@ -82,6 +87,25 @@ function ask<Answer>(body: GenerationBody, read: (meta: Meta) => Answer): Server
       if (meta === undefined) throw new AnswerFault('the answer has no meta_info');
       return read(meta);
     },
+  };
+}
+
+function readScored(
+  { input_token_logprobs: tokens = [], input_top_logprobs: top }: Meta,
+  { tokenIds: { length }, topK = 0 }: ScoreRequest,
+): ScoredTokens {
+  return {
+    logprobs: readLogprobs(
+      tokens.map(([logprob]) => logprob),
+      { field: 'meta_info.input_token_logprobs', length },
+    ),
+    likeliest:
+      topK > 0
+        ? readLikeliest(
+            (top ?? []).map((place) => (place ?? []).map(([logprob, id]) => [logprob, id] as const)),
+            { field: 'meta_info.input_top_logprobs', length, topK },
+          )
+        : null,
   };
 }
 

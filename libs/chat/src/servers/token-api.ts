@@ -1,4 +1,5 @@
 import type { ServerQuestion } from '../calls/server-question.js';
+import type { LikeliestTokens } from '../tokens/answered-tokens.js';
 
 /** Whether logprobs are of the model's distribution (`raw`), or of the one after temperature, top-k and top-p (`processed`). */
 export type LogprobMode = 'raw' | 'processed';
@@ -51,6 +52,15 @@ export interface LikeliestRequest {
 export interface ScoreRequest {
   readonly tokenIds: readonly number[];
   readonly model: string;
+  /** How many of the model's likeliest tokens to tell at each place; none by default. */
+  readonly topK?: number;
+}
+
+export interface ScoredTokens {
+  /** [numTokens] log π of each token after those before it, in nats; NaN where the server has none, as for the first, which nothing is before. */
+  readonly logprobs: Float32Array;
+  /** At the places of the same tokens; null where none were asked for. */
+  readonly likeliest: LikeliestTokens | null;
 }
 
 /**
@@ -58,7 +68,7 @@ export interface ScoreRequest {
  *
  * Implementers:
  * - Nothing of the sampling is left to defaults of the server.
- * - `score` gives [numTokens] logprobs at temperature 1, each after the tokens before it; the first is NaN, as nothing is before it.
+ * - `score` gives logprobs at temperature 1. With `topK` its answer is refused unless it has as many likeliest tokens at each place but the first.
  * - `likeliest` gives the most likely tokens after a context with their logprobs at a temperature, by token.
  */
 export interface TokenApi {
@@ -67,6 +77,6 @@ export interface TokenApi {
   /** Route of all these requests. */
   readonly path: string;
   generate(request: GenerationRequest): ServerQuestion<GeneratedTokens>;
-  score(request: ScoreRequest): ServerQuestion<Float32Array>;
+  score(request: ScoreRequest): ServerQuestion<ScoredTokens>;
   likeliest(request: LikeliestRequest): ServerQuestion<ReadonlyMap<string, number>>;
 }

@@ -1,9 +1,16 @@
 import { AnswerFault } from '../calls/answer-fault.js';
 import type { ServerQuestion } from '../calls/server-question.js';
-import { checkCount, readLogprobs, readTokenIds, tokenList } from '../tokens/answered-tokens.js';
+import {
+  checkCount,
+  readLikeliest,
+  readLogprobs,
+  readTokenIds,
+  tokenList,
+  type NamedToken,
+} from '../tokens/answered-tokens.js';
 import { PROMPT_IDS, SAMPLED_IDS } from '../tokens/engine-tokens.js';
 import type { ModelServer } from './model-server.js';
-import type { GeneratedTokens, TokenApi } from './token-api.js';
+import type { GeneratedTokens, ScoredTokens, ScoreRequest, TokenApi } from './token-api.js';
 
 interface Choice {
   readonly token_ids?: unknown;
@@ -22,7 +29,13 @@ interface Completion {
   readonly usage?: { readonly completion_tokens?: unknown } | null;
 }
 
-type PromptLogprobs = Readonly<Record<string, { readonly logprob?: unknown } | undefined>>;
+/** A token of the vocabulary at a place of the prompt; rank 1 is the likeliest. */
+interface RankedToken {
+  readonly logprob?: unknown;
+  readonly rank?: unknown;
+}
+
+type PromptLogprobs = Readonly<Record<string, RankedToken | undefined>>;
 
 /** Fields of a request that differ. */
 interface CompletionFields {
@@ -64,14 +77,13 @@ const TOKENS: TokenApi = {
       },
       readGenerated,
     ),
-  score: ({ tokenIds, model }) =>
+  score: (request) =>
     complete(
-      { model, prompt: tokenIds, max_tokens: 1, temperature: 1, prompt_logprobs: 0 },
-      ({ prompt_logprobs: entries }) => {
-        const found = Array.isArray(entries) ? (entries as (PromptLogprobs | null)[]) : [];
-        const logprobs = found.map((entry, n) => entry?.[`${tokenIds[n]}`]?.logprob ?? null);
-        return readLogprobs(logprobs, { field: 'choices[0].prompt_logprobs', length: tokenIds.length });
+      {
+        ...{ model: request.model, prompt: request.tokenIds, max_tokens: 1, temperature: 1 },
+        prompt_logprobs: request.topK ?? 0,
       },
+      (choice) => readScored(choice, request),
     ),
   likeliest: ({ tokenIds, model, temperature, numTokens }) =>
     complete(
@@ -128,6 +140,34 @@ function completionBody(fields: CompletionFields) {
     return_token_ids: true,
     return_tokens_as_token_ids: fields.return_tokens_as_token_ids,
   };
+}
+
+function readScored(
+  { prompt_logprobs: entries }: Choice,
+  { tokenIds, topK = 0 }: ScoreRequest,
+): ScoredTokens {
+  const found = Array.isArray(entries) ? (entries as (PromptLogprobs | null)[]) : [];
+  const asked = { field: 'choices[0].prompt_logprobs', length: tokenIds.length };
+  const logprobs = found.map((entry, n) => entry?.[`${tokenIds[n]}`]?.logprob ?? null);
+  return {
+    logprobs: readLogprobs(logprobs, asked),
+    likeliest:
+      topK > 0
+        ? readLikeliest(
+            found.map((entry) => rankedTokens(entry ?? {}, topK)),
+            { ...asked, topK },
+          )
+        : null,
+  };
+}
+
+/** Tokens of ranks 1 to `topK`; the prompt's own token is among the entries whatever its rank. */
+function rankedTokens(entry: PromptLogprobs, topK: number): readonly NamedToken[] {
+  return Object.entries(entry)
+    .map(([id, token]) => ({ id: Number(id), rank: Number(token?.rank), logprob: token?.logprob }))
+    .filter(({ rank }) => rank >= 1 && rank <= topK)
+    .sort((a, b) => a.rank - b.rank)
+    .map(({ id, logprob }) => [logprob, id]);
 }
 
 function readGenerated(choice: Choice, usage: Completion['usage']): GeneratedTokens {

@@ -31,6 +31,53 @@ export function readLogprobs(
   });
 }
 
+/** A model's k likeliest tokens at each of M places. */
+export interface LikeliestTokens {
+  /** [M·k] Ids, those of a place together, from the likeliest on; 0 at the first place. */
+  readonly ids: Int32Array;
+  /** [M·k] log π in nats, ≤ 0; NaN at the first place. */
+  readonly logprobs: Float32Array;
+}
+
+/** A token that a server names with its log-probability, neither of them checked. */
+export type NamedToken = readonly [logprob: unknown, id: unknown];
+
+/**
+ * Reads the likeliest tokens at each place of a prompt but its first, which nothing is before.
+ *
+ * @param places those of each place, from the likeliest on; more than `topK` are left out
+ * @throws AnswerFault unless each place has `topK` ids with logprobs
+ */
+export function readLikeliest(
+  places: readonly (readonly NamedToken[])[],
+  { field, length, topK }: { readonly field: string; readonly length: number; readonly topK: number },
+): LikeliestTokens {
+  if (places.length !== length)
+    throw new AnswerFault(`${field} must have one for each of ${length} tokens, has ${places.length} values`);
+  const ids = new Int32Array(length * topK);
+  const logprobs = new Float32Array(length * topK).fill(Number.NaN);
+  for (let n = 1; n < length; n++) {
+    const place = `${field}[${n}]`;
+    const named = places[n].slice(0, topK);
+    if (named.length !== topK)
+      throw new AnswerFault(`${place} must have the ${topK} likeliest tokens, has ${named.length}`);
+    ids.set(
+      readTokenIds(
+        named.map(([, id]) => id),
+        place,
+      ),
+      n * topK,
+    );
+    const read = readLogprobs(
+      named.map(([logprob]) => logprob),
+      { field: place, length: topK },
+    );
+    if (read.some(Number.isNaN)) throw new AnswerFault(`${place} must have a logprob of each token`);
+    logprobs.set(read, n * topK);
+  }
+  return { ids, logprobs };
+}
+
 /** @throws AnswerFault where the server counted other tokens than it told; a server that counts none is believed */
 export function checkCount(numTokens: number, counted: unknown, field: string): void {
   if (typeof counted !== 'number' || counted === numTokens) return;

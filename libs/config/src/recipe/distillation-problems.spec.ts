@@ -11,9 +11,11 @@ const teacherAt = (url: string) =>
 
 describe('a recipe with a teacher', () => {
   it('may name a server, with any engine', () => {
-    const assignments = [teacherAt('http://127.0.0.1:8000'), 'engine={"kind": "torch"}'];
-    expect(resolveRecipe('distillation', { assignments }).distillation?.teacher).toEqual({
-      endpoint: { kind: 'vllm', url: 'http://127.0.0.1:8000', model: 'teacher' },
+    const server = teacherAt('http://127.0.0.1:8000');
+    const assignments = [server, 'distillation.topK=8', 'engine={"kind": "torch"}'];
+    expect(resolveRecipe('distillation', { assignments }).distillation).toMatchObject({
+      teacher: { endpoint: { kind: 'vllm', url: 'http://127.0.0.1:8000', model: 'teacher' } },
+      topK: 8,
     });
   });
 
@@ -75,8 +77,11 @@ describe('a recipe with a teacher', () => {
       'distillation.objective: got "forwardKl", must be "reverseKl" without distillation.topK',
     ],
     [
-      [teacherAt('http://127.0.0.1:8000'), 'distillation.topK=8'],
-      'distillation.topK: got 8, must be null with distillation.teacher.endpoint',
+      [
+        'distillation.teacher={"endpoint": {"kind": "tinker", "url": "http://127.0.0.1:8000", "model": "m"}}',
+        'distillation.topK=8',
+      ],
+      'distillation.topK: got 8, must be null with distillation.teacher.endpoint.kind "tinker"',
     ],
     [
       ['distillation.topK=8', 'engine={"kind": "torch", "backend": "verl"}'],

@@ -39,7 +39,7 @@ export function distillationProblems(recipe: Recipe): string[] {
   return problems;
 }
 
-/** The likeliest tokens of a teacher come from an engine that has its weights. */
+/** The likeliest tokens of a teacher come from an engine that has its weights, or from a server that tells them. */
 function topKProblems({ topK, objective, teacher }: DistillationRecipe, recipe: Recipe): string[] {
   const { sampler } = recipe;
   if (typeof topK !== 'number') {
@@ -61,9 +61,9 @@ function topKProblems({ topK, objective, teacher }: DistillationRecipe, recipe: 
       'sampler.priority: got "absoluteAdvantage", must be "tdError" or SQL with distillation.topK: what the teacher says is no part of the advantages then',
     );
   }
-  if (teacher.endpoint) {
+  if (teacher.endpoint?.kind === 'tinker') {
     problems.push(
-      `${place} distillation.teacher.endpoint: only an engine that evaluates the teacher has its likeliest tokens; name a policy of a run, or a model directory`,
+      `${place} distillation.teacher.endpoint.kind "tinker": such a server tells the logprobs of the prompt's own tokens only; name a vLLM or SGLang server, a policy of a run, or a model directory`,
     );
   }
   return problems;

@@ -75,7 +75,8 @@ export class DistillationRecipe {
   /**
    * How many of the teacher's likeliest tokens S are compared at each place; null compares the sampled token only. The KL is a term of the loss, with its
    * gradient through π, weighted as the policy loss is; the probability of all other tokens is compared as one: tail = 1 − Σ_S. Larger k is closer to the KL
-   * over the whole vocabulary. A policy of a run or a model directory can teach so, with engine `tensorflow` or `torch`. @defaultValue null
+   * over the whole vocabulary. A policy of a run, a model directory, or a vLLM or SGLang server can teach so, with engine `tensorflow` or `torch`; vLLM tells
+   * 20 unless it was started with a larger `--max-logprobs`. @defaultValue null
    */
   @IsNullable()
   @IsWholeNumberFrom(1, 100, { unit: 'tokens', why: 'what more say is stored with each trained token' })

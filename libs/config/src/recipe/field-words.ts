@@ -364,7 +364,7 @@ export const FIELD_WORDS: Readonly<Record<string, string>> = {
   'distillation.teacher.endpoint.deadlineMs':
     'Time limit of one request with its repetitions, also while the server is down or refuses for its rate limit.',
   'distillation.topK':
-    "How many of the teacher's likeliest tokens S are compared at each place; null compares the sampled token only. The KL is a term of the loss, with its gradient through π, weighted as the policy loss is; the probability of all other tokens is compared as one: tail = 1 − Σ_S. Larger k is closer to the KL over the whole vocabulary. A policy of a run or a model directory can teach so, with engine `tensorflow` or `torch`.",
+    "How many of the teacher's likeliest tokens S are compared at each place; null compares the sampled token only. The KL is a term of the loss, with its gradient through π, weighted as the policy loss is; the probability of all other tokens is compared as one: tail = 1 − Σ_S. Larger k is closer to the KL over the whole vocabulary. A policy of a run, a model directory, or a vLLM or SGLang server can teach so, with engine `tensorflow` or `torch`; vLLM tells 20 unless it was started with a larger `--max-logprobs`.",
   'distillation.objective':
     '`reverseKl`, Σ_S π (logπ − logπ_teacher) + tail (log tail − log tail_teacher), seeks what the teacher says most; without `topK` it is the advantage of the sampled token. `forwardKl`, Σ_S π_teacher (logπ_teacher − logπ) + tail_teacher (log tail_teacher − log tail), covers all that the teacher may say, and needs `topK`. (Agarwal et al., "On-Policy Distillation of Language Models", 2024; verl\'s distillation with top-k has no tail.)',
   'distillation.coefficient': 'Weight of the KL.',

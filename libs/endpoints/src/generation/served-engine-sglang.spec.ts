@@ -91,7 +91,34 @@ describe('SGLang, by its source', () => {
       ],
     });
     const engine = openTokenEngine('sglang', await serve(() => scored), OPTIONS);
-    expect([...(await engine.score({ tokenIds: [1, 17], model: '' }))]).toEqual([Number.NaN, -2.5]);
+    const { logprobs, likeliest } = await engine.score({ tokenIds: [1, 17], model: '' });
+    expect([...logprobs]).toEqual([Number.NaN, -2.5]);
+    expect(likeliest).toBeNull();
     expect(server.asked[0].body).toMatchObject({ input_ids: [1, 17], logprob_start_len: 0 });
+  });
+
+  it('tells the likeliest tokens at each place of a prompt, and refuses fewer', async () => {
+    const scored = metaWith({
+      input_token_logprobs: [
+        [null, 1, null],
+        [-2.5, 17, null],
+      ],
+      input_top_logprobs: [
+        null,
+        [
+          [-0.25, 4, null],
+          [-2.5, 17, null],
+        ],
+      ],
+    });
+    const engine = openTokenEngine('sglang', await serve(() => scored), OPTIONS);
+    const { likeliest } = await engine.score({ tokenIds: [1, 17], model: '', topK: 2 });
+    expect([...(likeliest?.ids ?? [])]).toEqual([0, 0, 4, 17]);
+    expect([...(likeliest?.logprobs ?? [])]).toEqual([Number.NaN, Number.NaN, -0.25, -2.5]);
+    expect(server.asked[0].body).toMatchObject({ logprob_start_len: 0, top_logprobs_num: 2 });
+    await expect(engine.score({ tokenIds: [1, 17], model: '', topK: 3 })).rejects.toMatchObject({
+      code: 'MALFORMED_ANSWER',
+      message: 'meta_info.input_top_logprobs[1] must have the 3 likeliest tokens, has 2',
+    });
   });
 });

@@ -62,9 +62,48 @@ describe('The engine of vLLM', () => {
       { '200': { logprob: -6.1, rank: 134, decoded_token: '(' }, '5': { logprob: -1, rank: 1 } },
     ];
     const engine = await engineOf({ body: answerWith({ prompt_logprobs }) });
-    const scores = await engine.score({ tokenIds: [1, 17, 200], model: 'm' });
-    expect([...scores]).toEqual([Number.NaN, Math.fround(-7.3), Math.fround(-6.1)]);
+    const { logprobs, likeliest } = await engine.score({ tokenIds: [1, 17, 200], model: 'm' });
+    expect([...logprobs]).toEqual([Number.NaN, Math.fround(-7.3), Math.fround(-6.1)]);
+    expect(likeliest).toBeNull();
     expect(server.asked[0].body).toMatchObject({ prompt: [1, 17, 200], prompt_logprobs: 0, temperature: 1 });
+  });
+
+  /** The prompt's own token is the first entry: of rank 382, then of rank 2. */
+  const RANKED = [
+    null,
+    {
+      '17': { logprob: -7.25, rank: 382, decoded_token: '/' },
+      '9': { logprob: -0.5, rank: 1, decoded_token: 'a' },
+      '300': { logprob: -1.5, rank: 2, decoded_token: 'b' },
+    },
+    {
+      '200': { logprob: -2, rank: 2, decoded_token: '(' },
+      '5': { logprob: -1, rank: 1, decoded_token: 'c' },
+    },
+  ];
+
+  it('tells the likeliest tokens at each place of a prompt, by their ranks', async () => {
+    const engine = await engineOf({ body: answerWith({ prompt_logprobs: RANKED }) });
+    const { logprobs, likeliest } = await engine.score({ tokenIds: [1, 17, 200], model: 'm', topK: 2 });
+    expect([...logprobs]).toEqual([Number.NaN, -7.25, -2]);
+    expect([...(likeliest?.ids ?? [])]).toEqual([0, 0, 9, 300, 5, 200]);
+    expect([...(likeliest?.logprobs ?? [])]).toEqual([Number.NaN, Number.NaN, -0.5, -1.5, -1, -2]);
+    expect(server.asked[0].body).toMatchObject({ prompt_logprobs: 2, temperature: 1 });
+  });
+
+  it.each([
+    ['fewer', {}, '[2] must have the 3 likeliest tokens, has 2'],
+    ['a token that is no id', { x: { logprob: -3, rank: 3 } }, '[2] must be token ids'],
+    ['no logprob of one', { '7': { logprob: -9999, rank: 3 } }, '[2] must have a logprob of each token'],
+  ])('refuses likeliest tokens with %s', async (_, change, message) => {
+    const [first, second, third] = RANKED;
+    const more = { '8': { logprob: -4, rank: 3 } };
+    const prompt_logprobs = [first, { ...second, ...more }, { ...third, ...change }];
+    const engine = await engineOf({ body: answerWith({ prompt_logprobs }) });
+    await expect(engine.score({ tokenIds: [1, 17, 200], model: 'm', topK: 3 })).rejects.toMatchObject({
+      code: 'MALFORMED_ANSWER',
+      message: expect.stringContaining(`choices[0].prompt_logprobs${message}`) as string,
+    });
   });
 
   it('asks for tokens from tokens, and leaves nothing to defaults of the model', async () => {

@@ -2,6 +2,7 @@ import type {
   GeneratedTokens,
   GenerationRequest,
   LikeliestRequest,
+  ScoredTokens,
   ScoreRequest,
   TokenApi,
   ServerQuestion,
@@ -35,7 +36,7 @@ export class ServedEngine implements TokenEngine {
     return this.ask(this.api.generate(request), signal);
   }
 
-  score(request: ScoreRequest, signal?: AbortSignal): Promise<Float32Array> {
+  score(request: ScoreRequest, signal?: AbortSignal): Promise<ScoredTokens> {
     return this.ask(this.api.score(request), signal);
   }
 

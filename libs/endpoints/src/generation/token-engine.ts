@@ -1,4 +1,10 @@
-import type { GeneratedTokens, GenerationRequest, LikeliestRequest, ScoreRequest } from '@retrace/chat';
+import type {
+  GeneratedTokens,
+  GenerationRequest,
+  LikeliestRequest,
+  ScoredTokens,
+  ScoreRequest,
+} from '@retrace/chat';
 
 /** How a server is asked. */
 export interface EngineOptions {
@@ -22,10 +28,9 @@ export interface TokenEngine {
   /**
    * Scores given tokens, each after those before it, at temperature 1.
    *
-   * @returns [numTokens] logprobs in nats; the first is NaN, as nothing is before it
    * @throws EndpointError
    */
-  score(request: ScoreRequest, signal?: AbortSignal): Promise<Float32Array>;
+  score(request: ScoreRequest, signal?: AbortSignal): Promise<ScoredTokens>;
   /** @throws EndpointError; the signal's reason once it aborts */
   generate(request: GenerationRequest, signal?: AbortSignal): Promise<GeneratedTokens>;
 }
