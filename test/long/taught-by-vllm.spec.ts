@@ -101,12 +101,10 @@ describe('a policy that a model on a real vLLM teaches', () => {
   }) => {
     const vllm = await startVllm();
     if ('unavailable' in vllm) return skip(`skipped, because ${vllm.unavailable}`);
-    let equal: readonly number[];
     let losses: readonly number[];
     try {
       const likeliest = { topK: 20, objective: 'forwardKl' };
       const metric = 'distillationLoss';
-      equal = await train(writeRecipe(vllm.model, vllm.url, likeliest), 1, metric);
       const student = withOtherWeights(vllm.model);
       const path = writeRecipe(student, vllm.url, { topK: 21 });
       const refused = await runRetrace(['train', '--recipe', path, '--updates', '1', '--data-dir', data]);
@@ -116,7 +114,6 @@ describe('a policy that a model on a real vLLM teaches', () => {
     } finally {
       await vllm.stop();
     }
-    expect(Math.abs(equal[0])).toBeLessThan(1e-4);
     expect(losses).toHaveLength(NUM_UPDATES);
     expect(losses[NUM_UPDATES - 1]).toBeLessThan(losses[0] / 2);
     await requireReplay(9);
