@@ -14,7 +14,7 @@ afterAll(() => {
 });
 
 /** Writes the recipe of a policy of this model directory that the server teaches, also by its likeliest tokens, and returns its path. */
-function writeRecipe(model: string, url: string, likeliest: object = {}): string {
+function writeRecipe(model: string, url: string, likeliest: object = {}, optimizer: object = {}): string {
   const { model: own, compute, ...base } = structuredClone(resolveRecipe('bandit-ppo'));
   void [own, compute];
   const recipe = {
@@ -29,6 +29,7 @@ function writeRecipe(model: string, url: string, likeliest: object = {}): string
     loss: { ...base.loss, policyLoss: 'ppo', valueCoefficient: 0, entropyCoefficient: 0 },
     evaluation: { ...base.evaluation, everyUpdates: 0, numTestEpisodes: 0 },
     distillation: { teacher: { endpoint: { kind: 'vllm', url, model: 'tiny' } }, ...likeliest },
+    optimizer: { ...base.optimizer, ...optimizer },
     updateTokens: true,
   };
   const path = join(directory.path, 'taught.json');
@@ -101,10 +102,14 @@ describe('a policy that a model on a real vLLM teaches', () => {
   }) => {
     const vllm = await startVllm();
     if ('unavailable' in vllm) return skip(`skipped, because ${vllm.unavailable}`);
+    let equal: readonly number[];
     let losses: readonly number[];
     try {
       const likeliest = { topK: 20, objective: 'forwardKl' };
       const metric = 'distillationLoss';
+      // Of several steps all but the first would see a policy that has moved.
+      const oneStep = { epochs: 1, miniBatchActionTokens: 100_000 };
+      equal = await train(writeRecipe(vllm.model, vllm.url, likeliest, oneStep), 1, metric);
       const student = withOtherWeights(vllm.model);
       const path = writeRecipe(student, vllm.url, { topK: 21 });
       const refused = await runRetrace(['train', '--recipe', path, '--updates', '1', '--data-dir', data]);
@@ -114,10 +119,12 @@ describe('a policy that a model on a real vLLM teaches', () => {
     } finally {
       await vllm.stop();
     }
+    expect(Math.abs(equal[0])).toBeLessThan(1e-4);
     expect(losses).toHaveLength(NUM_UPDATES);
     expect(losses[NUM_UPDATES - 1]).toBeLessThan(losses[0] / 2);
     await requireReplay(9);
     task.meta.figures = [
+      { name: 'KL over 20 tokens from a teacher of equal weights', value: equal[0], unit: 'nats a token' },
       { name: 'KL over 20 tokens from the teacher in update 1', value: losses[0], unit: 'nats a token' },
       {
         name: `KL over 20 tokens from it in update ${NUM_UPDATES}`,
