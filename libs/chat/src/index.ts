@@ -56,6 +56,6 @@ export { TEXT_APIS, type TextApiKind } from './replies/text-apis.js';
 export type { CalledTool, ChatReply, ChatRequest, ChatTool, TextApi } from './replies/text-api.js';
 export { eventText, objectOfEvent, STREAM_END, type SseEvent } from './sse/sse-event.js';
 export { SseFrames, withData, type SseFrame } from './sse/sse-frames.js';
-export { readTokenIds, type LikeliestTokens } from './tokens/answered-tokens.js';
+export { readTokenIds, type LikeliestOfPrompt } from './tokens/answered-tokens.js';
 export { asIds, knownLogprob, readPromptIds, readSampledIds } from './tokens/engine-tokens.js';
 export { completionTool } from './tools/tool-definitions.js';

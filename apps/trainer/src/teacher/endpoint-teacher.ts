@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import type { LikeliestTokens } from '@retrace/chat';
+import type { LikeliestOfPrompt } from '@retrace/chat';
 import type { Recipe } from '@retrace/config';
 import { EndpointError } from '@retrace/endpoints';
 import type { TeacherTop, TransformerConfig } from '@retrace/policy';
@@ -146,7 +146,7 @@ export class EndpointTeacher implements Teacher {
   }
 
   private copyLikeliest(
-    likeliest: LikeliestTokens | null,
+    likeliest: LikeliestOfPrompt | null,
     place: number,
     { top: { topK, ids, logprobs }, row }: { readonly top: TopRows; readonly row: number },
   ): void {

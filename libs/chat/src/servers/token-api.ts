@@ -1,5 +1,5 @@
 import type { ServerQuestion } from '../calls/server-question.js';
-import type { LikeliestTokens } from '../tokens/answered-tokens.js';
+import type { LikeliestOfPrompt } from '../tokens/answered-tokens.js';
 
 /** Whether logprobs are of the model's distribution (`raw`), or of the one after temperature, top-k and top-p (`processed`). */
 export type LogprobMode = 'raw' | 'processed';
@@ -60,7 +60,7 @@ export interface ScoredTokens {
   /** [numTokens] log π of each token after those before it, in nats; NaN where the server has none, as for the first, which nothing is before. */
   readonly logprobs: Float32Array;
   /** At the places of the same tokens; null where none were asked for. */
-  readonly likeliest: LikeliestTokens | null;
+  readonly likeliest: LikeliestOfPrompt | null;
 }
 
 /**

@@ -32,7 +32,7 @@ export function readLogprobs(
 }
 
 /** A model's k likeliest tokens at each of M places. */
-export interface LikeliestTokens {
+export interface LikeliestOfPrompt {
   /** [M·k] Ids, those of a place together, from the likeliest on; 0 at the first place. */
   readonly ids: Int32Array;
   /** [M·k] log π in nats, ≤ 0; NaN at the first place. */
@@ -51,7 +51,7 @@ export type NamedToken = readonly [logprob: unknown, id: unknown];
 export function readLikeliest(
   places: readonly (readonly NamedToken[])[],
   { field, length, topK }: { readonly field: string; readonly length: number; readonly topK: number },
-): LikeliestTokens {
+): LikeliestOfPrompt {
   if (places.length !== length)
     throw new AnswerFault(`${field} must have one for each of ${length} tokens, has ${places.length} values`);
   const ids = new Int32Array(length * topK);
